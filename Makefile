@@ -1,0 +1,42 @@
+# Everything from a bare clone: `make demo` or `make test`. Stamps in .venv keep a second run quick.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet -c constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test bench clean
+
+demo: .venv/.package
+	$(BIN)/python examples/by_hand.py
+	$(BIN)/redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
+
+test: .venv/.tests
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2
+
+bench: .venv/.package
+	$(BIN)/python benchmarks/bench_search.py --device cpu --out benchmarks/cpu.json
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.made:
+	$(PYTHON) -m venv .venv
+	touch $@
+
+# torch by itself and with its exact version: asked for by a range, pip would take the newest build, CUDA and all.
+.venv/.torch: constraints.txt .venv/.made
+	$(PIP) "$$(grep '^torch==' constraints.txt)"
+	touch $@
+
+.venv/.package: pyproject.toml constraints.txt .venv/.torch
+	$(PIP) --editable .
+	touch $@
+
+.venv/.tests: .venv/.package
+	$(PIP) --editable '.[test]'
+	touch $@

@@ -1,0 +1,1 @@
+"""Rewrite text while keeping, dropping or replacing the words you name."""

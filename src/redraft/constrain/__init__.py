@@ -1,0 +1,1 @@
+"""Words to edits to token tables."""

@@ -1,0 +1,40 @@
+"""A plan in tokens, as plain data: what the tensors of the search are packed from and what its slow twin reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.tails import TailTables
+
+Role = Literal["insert", "delete", "source", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way to write a phrase in tokens."""
+
+    tokens: tuple[int, ...]
+    starts: tuple[bool, ...]  # (tail,) whether the phrase may start after each tail
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Phrases of which one is enough: one side of one edit."""
+
+    role: Role
+    edit: int  # its place in the plan
+    need: int  # insert: the occurrence that meets it, from 1; delete and source: the occurrences that are free
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledPlan:
+    """A plan as the clauses of one tokenizer. An edit that cannot be written has no clauses but a reason."""
+
+    plan: EditPlan
+    clauses: tuple[Clause, ...]
+    impossible: dict[int, str]
+    tables: TailTables

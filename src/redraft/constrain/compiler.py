@@ -1,0 +1,191 @@
+"""Plans → clauses: every phrase in the tokens that a model would write it with."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from redraft.align.words import Tail, split_words
+from redraft.constrain.clauses import Clause, CompiledPlan, Role, Variant
+from redraft.constrain.edits import Edit, EditPlan
+from redraft.constrain.phrases import Variants, begins, forms, needs
+from redraft.constrain.tails import STATES
+from redraft.constrain.vocabulary import Vocabulary, vocabulary_of
+from redraft.errors import PlanError
+
+# Where a word may stand: at the start, after a space, after a quote or bracket. A tokenizer may split it differently in each.
+_BEFORE = ("", "a ", '"', "(", "'")
+# A text that leaves each tail behind, to ask the word rule whether a phrase could start after it.
+_LEAVES_TAIL = {
+    Tail.EDGE: "",
+    Tail.LETTER: "a",
+    Tail.DIGIT: "1",
+    Tail.HYPHEN: "-",
+    Tail.APOSTROPHE: "a'",
+    Tail.NUMBER_SIGN: "1,",
+    Tail.OTHER: '"',
+}
+_KEEP_PHRASES = 200_000
+_KEEP_PLANS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A form of a phrase in tokens, or why it has none."""
+
+    variants: tuple[Variant, ...] = ()
+    shown: str = ""  # how it reads after the tokenizer: WordPiece turns 11,000 into 11 , 000
+    special: bool = False
+
+
+class Compiler:
+    """Compiles plans for one tokenizer and remembers the phrases and plans it has seen."""
+
+    def __init__(self, vocabulary: Vocabulary, variants: Variants = "case") -> None:
+        self.vocabulary = vocabulary
+        self.variants: Variants = variants
+        self._written: dict[str, _Written] = {}
+        self._plans: dict[EditPlan, CompiledPlan] = {}
+
+    def compile(
+        self, plans: Iterable[EditPlan], *, on_special: Literal["raise", "impossible"] = "raise"
+    ) -> list[CompiledPlan]:
+        """One compiled plan for each plan; all new phrases go to the tokenizer in one call."""
+        plans = list(plans)
+        if len(self._written) > _KEEP_PHRASES:
+            self._written.clear()
+        if len(self._plans) > _KEEP_PLANS:
+            self._plans.clear()
+        new = [plan for plan in dict.fromkeys(plans) if plan not in self._plans]
+        self._write(form for plan in new for edit in plan.edits for form in self._forms_of(plan, edit))
+        for plan in new:
+            self._plans[plan] = self._compile_one(plan)
+        compiled = [self._plans[plan] for plan in plans]
+        if on_special == "raise":
+            for number, one in enumerate(compiled, 1):
+                _refuse_special(number, one)
+        return compiled
+
+    def forms_in_text(self, plan: EditPlan, phrase: str) -> tuple[str, ...]:
+        """The forms of a phrase as they can stand in a text that this tokenizer wrote."""
+        plain = self._forms(plan, phrase)
+        self._write(plain)
+        shown = (self._written[form].shown for form in plain)
+        return tuple(dict.fromkeys((*plain, *filter(None, shown))))
+
+    def _forms(self, plan: EditPlan, phrase: str) -> tuple[str, ...]:
+        return forms(phrase, self.variants, begins_source=begins(plan.source, phrase))
+
+    def _forms_of(self, plan: EditPlan, edit: Edit) -> list[str]:
+        return [form for phrase in (edit.phrase, *edit.targets) for form in self._forms(plan, phrase)]
+
+    def _write(self, wanted: Iterable[str]) -> None:
+        new = [form for form in dict.fromkeys(wanted) if form not in self._written]
+        if not new:
+            return
+        alone = self.vocabulary.encode(_BEFORE[1:])
+        encoded = self.vocabulary.encode([before + form for form in new for before in _BEFORE])
+        for place, form in enumerate(new):
+            group = encoded[place * len(_BEFORE) : (place + 1) * len(_BEFORE)]
+            self._written[form] = self._written_as(group, [[], *alone])
+
+    def _written_as(self, encoded: Sequence[Sequence[int]], alone: Sequence[Sequence[int]]) -> _Written:
+        """The distinct token sequences of one form among its encodings behind each of `_BEFORE`.
+
+        Behind a quote the tokenizer may join the quote to the word ("'s" + "ucceed"); such a variant keeps the quote.
+        """
+        plain = encoded[0]
+        special = any(token in self.vocabulary.special and token != self.vocabulary.unknown for token in plain)
+        if special or not plain or -1 in plain or self.vocabulary.unknown in plain:
+            return _Written(special=special)
+        shown = self._text(plain).strip()
+        variants: dict[tuple[int, ...], Variant] = {}
+        for tokens, before in zip(encoded, alone, strict=True):
+            own = tuple(tokens[_common(tokens, before) :])
+            if not own or -1 in own or not self.vocabulary.special.isdisjoint(own):
+                continue
+            text = self._text(own)
+            if own not in variants and text.endswith(shown):
+                variants[own] = Variant(own, _starts(text, shown), len(split_words(shown)))
+        return _Written(tuple(variants.values()), shown)
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        return b"".join(self.vocabulary.texts[token] or b"" for token in tokens).decode("utf-8", "replace")
+
+    def _compile_one(self, plan: EditPlan) -> CompiledPlan:
+        clauses: list[Clause] = []
+        impossible: dict[int, str] = {}
+        for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, self.variants), strict=True)):
+            sides: list[tuple[Role, tuple[str, ...], int]]
+            if edit.kind == "substitute":
+                sides = [("source", (edit.phrase,), need), ("target", edit.targets, 0)]
+            else:
+                sides = [(edit.kind, (edit.phrase,), need)]
+            compiled = [self._clause(plan, number, *side) for side in sides]
+            if compiled[-1].variants:
+                if len(compiled) == 2:
+                    compiled[0] = _without(compiled[0], compiled[1])
+                clauses += compiled
+            else:
+                impossible[number] = self._reason(plan, sides[-1][1])
+        return CompiledPlan(plan, tuple(clauses), impossible, self.vocabulary.tables)
+
+    def _clause(self, plan: EditPlan, number: int, role: Role, phrases: Sequence[str], need: int) -> Clause:
+        written = [self._written[form] for phrase in phrases for form in self._forms(plan, phrase)]
+        variants = {variant.tokens: variant for one in written for variant in one.variants}
+        return Clause(role, number, need, tuple(variants.values()))
+
+    def _reason(self, plan: EditPlan, phrases: Sequence[str]) -> str:
+        if any(self._written[form].special for phrase in phrases for form in self._forms(plan, phrase)):
+            return "holds a special token"
+        return "cannot be encoded"
+
+
+_COMPILERS: weakref.WeakKeyDictionary[Vocabulary, dict[Variants, Compiler]] = weakref.WeakKeyDictionary()
+
+
+def compiler_for(tokenizer: Any, variants: Variants = "case") -> Compiler:
+    """The compiler of a tokenizer, so that phrases are encoded once however often plans come."""
+    vocabulary = vocabulary_of(tokenizer)
+    known = _COMPILERS.setdefault(vocabulary, {})
+    if variants not in known:
+        known[variants] = Compiler(vocabulary, variants)
+    return known[variants]
+
+
+def _refuse_special(number: int, compiled: CompiledPlan) -> None:
+    for edit, reason in compiled.impossible.items():
+        if "special" in reason:
+            raise PlanError(
+                f"plan {number}: the phrase of edit {edit + 1} holds a special token of the tokenizer",
+                "Write the phrase without it; special tokens never stand in a text.",
+                field=f"edits[{edit}]",
+            )
+
+
+def _without(source: Clause, target: Clause) -> Clause:
+    """With inflections a target may be a form of its source; written, it is the target."""
+    wanted = {variant.tokens for variant in target.variants}
+    kept = tuple(variant for variant in source.variants if variant.tokens not in wanted)
+    return Clause(source.role, source.edit, source.need, kept)
+
+
+def _starts(text: str, shown: str) -> tuple[bool, ...]:
+    """(tail,) whether `shown`, at the end of `text`, begins a word when the text comes after each tail."""
+    lead = len(text) - len(shown)
+    allowed = [False] * STATES
+    for tail, before in _LEAVES_TAIL.items():
+        place = len(before) + lead
+        allowed[tail] = any(word.start == place for word in split_words(before + text))
+    return tuple(allowed)
+
+
+def _common(left: Sequence[int], right: Sequence[int]) -> int:
+    length = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        length += 1
+    return length

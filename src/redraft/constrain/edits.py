@@ -1,0 +1,299 @@
+"""Edits and plans: what a writer asks for, stated before any tokenizer is known."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
+
+from redraft.errors import PlanError, shown
+
+Kind = Literal["insert", "delete", "substitute"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+EDIT_KEYS = (*KINDS, "with", "weight", "span", "note")
+PLAN_KEYS = ("source", "edits")
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change a writer asks for. Errors name its parts by their JSON keys."""
+
+    kind: Kind
+    phrase: str  # what to insert, delete or write something else for
+    targets: tuple[str, ...] = ()  # a substitution: any one of these carries it out
+    weight: float = 1.0  # multiplies the λ of its kind
+    span: tuple[int, int] | None = None  # characters of the source
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise PlanError(
+                f"must be one of {_listed(KINDS)}, but it is {_described(self.kind)}.",
+                'Write Edit.insert("old"), Edit.delete("remain") or Edit.substitute("big", "large").',
+                field="kind",
+            )
+        put = object.__setattr__  # the only way to write into a frozen dataclass
+        put(self, "phrase", _phrase(self.phrase, self.kind))
+        put(self, "targets", _targets(self.targets, self.kind, self.phrase))
+        put(self, "weight", _weight(self.weight))
+        put(self, "span", _span(self.span))
+        if self.note is not None:
+            _text(self.note, "note")
+
+    @classmethod
+    def insert(
+        cls, phrase: str, *, weight: float = 1.0, span: tuple[int, int] | None = None, note: str | None = None
+    ) -> Edit:
+        """This phrase must appear."""
+        return cls("insert", phrase, (), weight, span, note)
+
+    @classmethod
+    def delete(
+        cls, phrase: str, *, weight: float = 1.0, span: tuple[int, int] | None = None, note: str | None = None
+    ) -> Edit:
+        """This phrase should not appear."""
+        return cls("delete", phrase, (), weight, span, note)
+
+    @classmethod
+    def substitute(
+        cls,
+        phrase: str,
+        *targets: str,
+        weight: float = 1.0,
+        span: tuple[int, int] | None = None,
+        note: str | None = None,
+    ) -> Edit:
+        """One of the targets should appear instead of this phrase."""
+        return cls("substitute", phrase, targets, weight, span, note)
+
+    def to_json(self) -> dict[str, Any]:
+        """The edit as an object of a plan file; what has its default value is left out."""
+        obj: dict[str, Any] = {self.kind: self.phrase}
+        if self.targets:
+            obj["with"] = list(self.targets)
+        if self.weight != 1.0:
+            obj["weight"] = self.weight
+        if self.span is not None:
+            obj["span"] = list(self.span)
+        if self.note is not None:
+            obj["note"] = self.note
+        return obj
+
+    @classmethod
+    def from_json(cls, obj: object) -> Edit:
+        """Read one object of a plan's "edits"."""
+        values = _object(obj, EDIT_KEYS, "an edit", 'Write for example {"insert": "old"}.')
+        kinds = [kind for kind in KINDS if kind in values]
+        if len(kinds) != 1:
+            found = f"has {_listed(kinds, 'and')} together" if kinds else f"has none of {_listed(KINDS)}"
+            raise PlanError(
+                f"this edit {found}.", 'Give each edit exactly one of them, for example {"delete": "remain"}.'
+            )
+        (kind,) = kinds
+        rest = {key: values[key] for key in ("weight", "span", "note") if key in values}
+        return cls(kind, values[kind], values.get("with", ()), **rest)
+
+
+@dataclass(frozen=True, slots=True)
+class EditPlan:
+    """A sentence and the edits asked for in it."""
+
+    source: str
+    edits: tuple[Edit, ...] = ()
+
+    def __post_init__(self) -> None:
+        _text(self.source, "source")
+        if not isinstance(self.edits, list | tuple):
+            raise PlanError(
+                f"must be a list of edits, but it is {_described(self.edits)}.",
+                "Put the edits in square brackets; [] asks for none.",
+                field="edits",
+            )
+        object.__setattr__(self, "edits", tuple(self.edits))
+        for index, edit in enumerate(self.edits):
+            _check_belongs(edit, self.source, f"edits[{index}]")
+        _check_agreement(self.edits)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as one line of a plan file holds it."""
+        return {"source": self.source, "edits": [edit.to_json() for edit in self.edits]}
+
+    @classmethod
+    def from_json(cls, obj: object) -> EditPlan:
+        """Read one line of a plan file, already parsed."""
+        example = 'Write for example {"source": "They remain old .", "edits": [{"delete": "remain"}]}.'
+        values = _object(obj, PLAN_KEYS, "a plan", example)
+        if "source" not in values:
+            raise PlanError("the plan has no source sentence.", example, field="source")
+        edits = values.get("edits", ())
+        if isinstance(edits, list | tuple):
+            edits = [_edit_at(index, edit) for index, edit in enumerate(edits)]
+        return cls(values["source"], edits)
+
+
+def _edit_at(index: int, obj: object) -> Edit:
+    try:
+        return Edit.from_json(obj)
+    except PlanError as error:
+        raise error.inside(f"edits[{index}]") from None
+
+
+def _check_belongs(edit: object, source: str, field: str) -> None:
+    """Python callers may put anything in the list; a span makes sense only beside its source."""
+    if not isinstance(edit, Edit):
+        raise PlanError(
+            f"must be an Edit, but it is {_described(edit)}.",
+            'Write Edit.insert("old"), or read JSON with EditPlan.from_json.',
+            field=field,
+        )
+    if edit.span is not None and edit.span[1] > len(source):
+        raise PlanError(
+            f"{list(edit.span)} ends outside the source, which has {len(source)} characters.",
+            f"Write [start, end] with 0 <= start < end <= {len(source)}, or leave the span out.",
+            field=f"{field}.span",
+        )
+
+
+def _check_agreement(edits: Sequence[Edit]) -> None:
+    """Refuse to insert and delete the same phrase in the same place; elsewhere occurrences are counted."""
+    first: dict[tuple[Kind, str, tuple[int, int] | None], int] = {}
+    opposite: dict[Kind, Kind] = {"insert": "delete", "delete": "insert"}
+    for index, edit in enumerate(edits):
+        if edit.kind not in opposite:
+            continue
+        phrase = _folded(edit.phrase)
+        rival = first.get((opposite[edit.kind], phrase, edit.span))
+        if rival is not None:
+            where = "both without a span" if edit.span is None else f"both at span {list(edit.span)}"
+            raise PlanError(
+                f"edit {index + 1} {edit.kind}s {shown(edit.phrase)} but edit {rival + 1} "
+                f"{edits[rival].kind}s {shown(edits[rival].phrase)} ({where}).",
+                'Drop one of them, or give each the "span" of the occurrence it means.',
+                field=f"edits[{index}]",
+            )
+        first.setdefault((edit.kind, phrase, edit.span), index)
+
+
+def _object(obj: object, keys: Sequence[str], what: str, example: str) -> Mapping[str, Any]:
+    if not isinstance(obj, Mapping):
+        raise PlanError(f"{what} must be an object, but it is {_described(obj)}.", example)
+    for key in obj:
+        if key not in keys:
+            closest = difflib.get_close_matches(str(key).casefold(), keys, n=1, cutoff=0.0)[0]
+            raise PlanError(
+                f"unknown key {shown(key)}.",
+                f'The closest key is "{closest}"; {what} takes {_listed(keys, "and")}.',
+                field=shown(str(key))[1:-1],
+            )
+    return obj
+
+
+def _text(value: object, field: str) -> str:
+    if not isinstance(value, str):
+        raise PlanError(
+            f"must be a string, but it is {_described(value)}.", 'Write text in quotes, for example "old".', field=field
+        )
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise PlanError(
+            f"character {error.start + 1} of {shown(value)} is half of a surrogate pair.",
+            "Write the character itself, or both halves, for example \\ud83d\\ude00.",
+            field=field,
+        ) from None
+    return value
+
+
+def _phrase(value: object, field: str) -> str:
+    phrase = _text(value, field).strip()
+    if not phrase:
+        raise PlanError("the phrase is empty.", "Name at least one word here, or drop this edit.", field=field)
+    return phrase
+
+
+def _targets(value: object, kind: Kind, phrase: str) -> tuple[str, ...]:
+    example = f'Write {{"substitute": {shown(phrase)}, "with": ["..."]}}'
+    if isinstance(value, str):
+        value = (value,)
+    if not isinstance(value, list | tuple):
+        raise PlanError(f"must be a list of strings, but it is {_described(value)}.", f"{example}.", field="with")
+    if kind != "substitute":
+        if value:
+            raise PlanError(
+                f'only a substitution takes "with", and this edit is {kind}.',
+                f'{example}, or leave "with" out.',
+                field="with",
+            )
+        return ()
+    if not value:
+        raise PlanError(
+            "the substitution does not say what to write instead.", f"{example} with one or more phrases.", field="with"
+        )
+    targets = tuple(_phrase(target, f"with[{index}]") for index, target in enumerate(value))
+    for index, target in enumerate(targets):
+        if _folded(target) == _folded(phrase):
+            raise PlanError(
+                f"{shown(phrase)} is substituted by itself.",
+                f'Name another phrase, or write {{"insert": {shown(phrase)}}} to keep it.',
+                field=f"with[{index}]",
+            )
+    return targets
+
+
+def _weight(value: object) -> float:
+    hint = 'Write a number such as 0.5 or 2, or leave "weight" out for 1.'
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise PlanError(f"must be a number, but it is {_described(value)}.", hint, field="weight")
+    try:
+        weight = float(value)
+    except OverflowError:  # an integer too long for a float
+        weight = math.inf
+    if not (math.isfinite(weight) and weight >= 0):
+        raise PlanError(f"must be finite and not negative, but it is {weight:g}.", hint, field="weight")
+    return weight
+
+
+def _span(value: object) -> tuple[int, int] | None:
+    hint = 'Write [start, end] with 0 <= start < end, counted in characters of the source, or leave "span" out.'
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple):
+        raise PlanError(f"must be a list of two integers, but it is {_described(value)}.", hint, field="span")
+    if len(value) != 2 or not all(isinstance(end, Integral) and not isinstance(end, bool) for end in value):
+        raise PlanError(f"must be two integers, but it is {shown(value)}.", hint, field="span")
+    start, end = int(value[0]), int(value[1])
+    if start < 0:
+        raise PlanError(f"[{start}, {end}] starts before the source.", hint, field="span")
+    if start >= end:
+        raise PlanError(f"[{start}, {end}] holds no character: its start is not before its end.", hint, field="span")
+    return start, end
+
+
+def _folded(phrase: str) -> str:
+    """Two phrases that differ only in case and spacing are the same request."""
+    return " ".join(phrase.casefold().split())
+
+
+def _listed(words: Iterable[str], last: str = "or") -> str:
+    *head, tail = (f'"{word}"' for word in words)
+    return f"{', '.join(head)} {last} {tail}" if head else tail
+
+
+def _described(value: object) -> str:
+    match value:
+        case None | bool():
+            return shown(value)
+        case str():
+            return f"the string {shown(value)}"
+        case int() | float():
+            return f"the number {shown(value)}"
+        case list() | tuple():
+            return f"the list {shown(value)}"
+        case Mapping():
+            return "an object"
+        case _:
+            return f"a {type(value).__name__}"

@@ -1,0 +1,220 @@
+"""A batch of compiled plans as padded tensors: the only form in which the search sees edits."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from redraft.constrain.clauses import Clause, CompiledPlan
+from redraft.constrain.layout import ALWAYS, Cover, Layout, lay_out
+from redraft.constrain.tails import STATES, TailTables
+
+_WORD = 62  # bits of a group key kept in one int64
+Price = Callable[[CompiledPlan, Clause], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tail tables of a tokenizer on a device, widened to the model's vocabulary."""
+
+    next_tail: Tensor  # (tail, vocab) int64
+    closes: Tensor  # (tail, vocab) uint8
+    always_closes: Tensor  # (tail,)
+
+
+@dataclass(frozen=True, eq=False)
+class Nesting:
+    """Deletions and sources that may stand inside a longer phrase which the plan asks for; positions as in Layout."""
+
+    clause: Tensor  # (batch, inner) the clause, padded by the number of clauses
+    cover: Tensor  # (batch, inner, age, n) positions of unfinished longer phrases
+    final: Tensor  # (batch, inner, age, n) positions of finished ones
+    final_waits: Tensor  # (batch, inner, age, n) … that are settled with the next token only
+
+
+@dataclass(frozen=True, eq=False)
+class PackedPlans:
+    """Axes: position, variant and clause of Layout, padded. An index one past the end of an axis means "none"."""
+
+    tokens: Tensor  # (batch, position) -1 where padded
+    first: Tensor  # (batch, position)
+    starts: Tensor  # (batch, position, tail)
+    clause_of: Tensor  # (batch, position)
+    offers: Tensor  # (batch, position, n) positions; J is never, J + 1 always
+    finals: Tensor  # (batch, variant)
+    final_tokens: Tensor  # (batch, variant) -1 where padded
+    final_clause: Tensor  # (batch, variant)
+    late: Tensor  # (batch, variant, n) positions; J is never
+    waits: Tensor  # (batch, variant) settled with the next token only
+    unique: Tensor  # (batch, distinct) each token once
+    unique_of: Tensor  # (batch, position)
+    insert: Tensor  # (batch, clause)
+    delete: Tensor  # (batch, clause)
+    source: Tensor  # (batch, clause)
+    target: Tensor  # (batch, clause)
+    need: Tensor  # (batch, clause)
+    value: Tensor  # (batch, clause) λ in whole 1e-6
+    bit: Tensor  # (batch, clause, word) the bit of its edit in a group key; 0 for sources
+    nesting: Nesting | None
+    tables: Tables
+
+    @property
+    def positions(self) -> int:
+        return self.tokens.shape[1]
+
+    @property
+    def clauses(self) -> int:
+        return self.need.shape[1]
+
+
+_LAYOUTS: weakref.WeakKeyDictionary[CompiledPlan, Layout] = weakref.WeakKeyDictionary()
+
+
+def layout_of(compiled: CompiledPlan) -> Layout:
+    if compiled not in _LAYOUTS:
+        _LAYOUTS[compiled] = lay_out(compiled)
+    return _LAYOUTS[compiled]
+
+
+def pack(plans: Sequence[CompiledPlan], price: Price, vocab: int, device: torch.device) -> PackedPlans:
+    """Stack plans that share a tokenizer. `price` gives the λ of a clause."""
+    layouts = [layout_of(plan) for plan in plans]
+    positions = max(1, max(len(layout.tokens) for layout in layouts))
+    clauses = max(1, max(len(plan.clauses) for plan in plans))
+
+    def pad(rows: Sequence[Sequence[int]], fill: int, size: int | None = None) -> Tensor:
+        wide = size if size is not None else max(1, max(len(row) for row in rows))
+        array = np.full((len(rows), wide), fill, dtype=np.int64)
+        for place, row in enumerate(rows):
+            array[place, : len(row)] = row
+        return torch.from_numpy(array).to(device)
+
+    def pad_lists(rows: Sequence[Sequence[Sequence[int]]], fill: int, size: int | None = None) -> Tensor:
+        wide = size if size is not None else max(1, max(len(row) for row in rows))
+        deep = max([1, *(len(cell) for row in rows for cell in row)])
+        array = np.full((len(rows), wide, deep), fill, dtype=np.int64)
+        for place, row in enumerate(rows):
+            for column, cell in enumerate(row):
+                array[place, column, : len(cell)] = cell
+        return torch.from_numpy(array).to(device)
+
+    def role(name: str) -> Tensor:
+        return pad([[int(clause.role == name) for clause in plan.clauses] for plan in plans], 0, clauses).bool()
+
+    def distinct(layout: Layout) -> list[int]:
+        return list(dict.fromkeys(layout.tokens))
+
+    def once(layout: Layout, places: Sequence[int]) -> list[int]:
+        """Positions with distinct tokens: one is enough to ask whether a token is on offer."""
+        kept = {ALWAYS if place == ALWAYS else layout.tokens[place]: place for place in places}
+        return [positions + 1 if place == ALWAYS else place for place in kept.values()]
+
+    starts = np.zeros((len(plans), positions, STATES), dtype=bool)
+    for place, layout in enumerate(layouts):
+        if layout.starts:
+            starts[place, : len(layout.starts)] = layout.starts
+    uniques = [distinct(layout) for layout in layouts]
+    words = max(1, -(-max((len(plan.plan.edits) for plan in plans), default=1) // _WORD))
+    return PackedPlans(
+        tokens=pad([layout.tokens for layout in layouts], -1, positions),
+        first=pad([[int(bit) for bit in layout.first] for layout in layouts], 0, positions).bool(),
+        starts=torch.from_numpy(starts).to(device),
+        clause_of=pad([layout.clause_of for layout in layouts], clauses, positions),
+        offers=pad_lists(
+            [[once(layout, places) for places in layout.offers] for layout in layouts], positions, positions
+        ),
+        finals=pad([layout.finals for layout in layouts], positions),
+        final_tokens=pad([[layout.tokens[place] for place in layout.finals] for layout in layouts], -1),
+        final_clause=pad([layout.final_clause for layout in layouts], clauses),
+        late=pad_lists([[once(layout, places) for places in layout.late] for layout in layouts], positions),
+        waits=pad([[int(bool(places)) for places in layout.late] for layout in layouts], 0).bool(),
+        unique=pad(uniques, -1),
+        unique_of=pad(
+            [
+                [index[token] for token in layout.tokens]
+                for layout, unique in zip(layouts, uniques, strict=True)
+                for index in [{token: place for place, token in enumerate(unique)}]
+            ],
+            0,
+            positions,
+        ),
+        insert=role("insert"),
+        delete=role("delete"),
+        source=role("source"),
+        target=role("target"),
+        need=pad([[clause.need for clause in plan.clauses] for plan in plans], 0, clauses),
+        value=pad([[price(plan, clause) for clause in plan.clauses] for plan in plans], 0, clauses),
+        bit=torch.stack(
+            [pad([[_bit(clause, word) for clause in plan.clauses] for plan in plans], 0, clauses) for word in range(words)],
+            dim=-1,
+        ),
+        nesting=_pack_nesting(layouts, positions, clauses, device),
+        tables=tables_on(plans[0].tables, vocab, device),
+    )
+
+
+def _bit(clause: Clause, word: int) -> int:
+    own, place = divmod(clause.edit, _WORD)
+    return 1 << place if own == word and clause.role != "source" else 0
+
+
+def _pack_nesting(
+    layouts: Sequence[Layout], positions: int, clauses: int, device: torch.device
+) -> Nesting | None:
+    inner = [sorted({cover.clause for cover in layout.final_covers}) for layout in layouts]
+    if not any(inner):
+        return None
+    ages = 2 + max(cover.age for layout in layouts for cover in layout.final_covers)
+    wide = max(len(row) for row in inner)
+
+    def table(covers: Sequence[Sequence[Cover]]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+        cells: dict[tuple[int, int, int], list[int]] = {}
+        for place, row in enumerate(covers):
+            for cover in row:
+                cells.setdefault((place, inner[place].index(cover.clause), cover.age), []).append(cover.position)
+        deep = max([1, *(len(cell) for cell in cells.values())])
+        array = np.full((len(layouts), wide, ages, deep), positions, dtype=np.int64)
+        for (place, row_, age), cell in cells.items():
+            array[place, row_, age, : len(cell)] = cell
+        return array
+
+    final = table([layout.final_covers for layout in layouts])
+    waits = np.zeros(final.shape, dtype=bool)
+    for place, layout in enumerate(layouts):
+        late = {position for position, places in zip(layout.finals, layout.late, strict=True) if places}
+        waits[place] = np.isin(final[place], sorted(late))
+    clause = np.full((len(layouts), wide), clauses, dtype=np.int64)
+    for place, row in enumerate(inner):
+        clause[place, : len(row)] = row
+    return Nesting(
+        clause=torch.from_numpy(clause).to(device),
+        cover=torch.from_numpy(table([layout.covers for layout in layouts])).to(device),
+        final=torch.from_numpy(final).to(device),
+        final_waits=torch.from_numpy(waits).to(device),
+    )
+
+
+_TABLES: weakref.WeakKeyDictionary[TailTables, dict[tuple[int, str], Tables]] = weakref.WeakKeyDictionary()
+
+
+def tables_on(tables: TailTables, vocab: int, device: torch.device) -> Tables:
+    """The tables on a device, once. Ids beyond the tokenizer's (padded output layers) never close a word."""
+    known = _TABLES.setdefault(tables, {})
+    key = (vocab, str(device))
+    if key not in known:
+        size = tables.closes.shape[1]
+        # One column more than the model can choose: the last stands for "no token".
+        after = np.zeros((STATES, max(vocab, size) + 1), dtype=np.int64)
+        closes = np.zeros((STATES, max(vocab, size) + 1), dtype=np.uint8)
+        after[:, :size], closes[:, :size] = tables.next_tail, tables.closes
+        known[key] = Tables(
+            torch.from_numpy(after).to(device),
+            torch.from_numpy(closes).to(device),
+            torch.from_numpy(tables.always_closes).to(device),
+        )
+    return known[key]

@@ -1,0 +1,1 @@
+"""A plan and a model → text, with a verdict for each edit."""

@@ -1,0 +1,174 @@
+"""Step 1: the nodes of a step. Forbid what may not be written, then take each row's likeliest tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from redraft.align.words import Closes
+from redraft.constrain.packed import PackedPlans
+from redraft.decode.progress import Progress, look, ready_positions, score_nodes
+
+_FEW_TOKENS = 4096  # up to here a full stable sort costs nothing, and ties come out in order on every device
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """Each row's list of next tokens, sorted by id; where it is short, the id is the vocabulary's size."""
+
+    token: Tensor  # (batch, beam, column)
+    log_prob: Tensor  # (batch, beam, column) of the token alone; -inf where the list is short
+    likeliest: Tensor  # (batch, beam, column) the first of its row
+    admitted: Tensor | None = None  # (batch, beam, distinct) the plan's tokens that were added, also those left out as nodes
+
+
+def top_tokens(log_prob: Tensor, width: int, allowed: Tensor) -> Lists:
+    """The `width` likeliest tokens of each row, ties by lower id; allowed: (batch,) how many a sentence may use."""
+    vocab = log_prob.shape[-1]
+    width = min(width, vocab)
+    if vocab <= _FEW_TOKENS:
+        value, token = log_prob.sort(dim=-1, descending=True, stable=True)
+        value, token = value[..., :width], token[..., :width]
+    else:
+        value, token = _top_of_many(log_prob, width)
+    place = torch.arange(width, device=log_prob.device)
+    usable = (place < allowed[:, None, None]) & (value > -torch.inf)
+    token = torch.where(usable, token, vocab)
+    value = torch.where(usable, value, -torch.inf)
+    likeliest = (place == 0) & usable
+    token, order = token.sort(dim=-1)
+    return Lists(token, value.gather(-1, order), likeliest.gather(-1, order))
+
+
+def _top_of_many(log_prob: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """topk with ties by lower id. CUDA's keeps the lowest ids of a tie at the end of the list; the CPU's any."""
+    value, token = log_prob.topk(width + 1)
+    if log_prob.device.type == "cpu":
+        tied = (value[..., -1] == value[..., -2]) & (value[..., -1] > -torch.inf)
+        if tied.any():
+            sorted_value, sorted_token = log_prob[tied].sort(dim=-1, descending=True, stable=True)
+            value[tied], token[tied] = sorted_value[:, : width + 1], sorted_token[:, : width + 1]
+    value, token = value[..., :width], token[..., :width]
+    token, by_id = token.sort(dim=-1)
+    value, by_value = value.gather(-1, by_id).sort(dim=-1, descending=True, stable=True)
+    return value, token.gather(-1, by_value)
+
+
+def admit(lists: Lists, log_prob: Tensor, progress: Progress, plans: PackedPlans, gap: float, most: int) -> Lists:
+    """Add the next tokens of unmet insertions and targets that are within reach of the row's likeliest token.
+
+    At most `most` of them become nodes of a row, the likeliest: with α nodes to a sentence no more could be kept.
+    """
+    batch, beams, vocab = log_prob.shape
+    state = progress.clauses
+    met = torch.where(
+        plans.insert[:, None],
+        state.count + state.pending >= plans.need[:, None],
+        state.done | (state.pending & state.pending_offered),
+    )
+    unmet = (plans.insert | plans.target)[:, None] & ~met
+    wanted = torch.nn.functional.pad(unmet, (0, 1)).gather(2, plans.clause_of[:, None].expand(batch, beams, -1))
+    wanted &= ready_positions(progress, plans)
+    distinct = plans.unique.shape[1]
+    index = torch.where(wanted, plans.unique_of[:, None], distinct)
+    unique = torch.zeros(batch, beams, distinct + 1, dtype=torch.bool, device=log_prob.device)
+    unique = unique.scatter_(2, index, True)[..., :-1]
+
+    token = plans.unique[:, None].expand(batch, beams, -1).contiguous()
+    value = log_prob.gather(2, token.clamp(min=0))
+    near = value >= log_prob.amax(-1, keepdim=True) - gap
+    place = torch.searchsorted(lists.token, token).clamp_(max=lists.token.shape[2] - 1)
+    listed = lists.token.gather(2, place) == token
+    usable = unique & near & (value > -torch.inf) & ~listed & (token >= 0)
+    admitted = usable
+    value = torch.where(usable, value, -torch.inf)
+    if distinct > most:
+        value, kept = value.topk(most, dim=-1)
+        token, usable = token.gather(2, kept), usable.gather(2, kept)
+    token = torch.where(usable, token, vocab)
+    joined, order = torch.cat([lists.token, token], -1).sort(dim=-1, stable=True)
+    likeliest = torch.nn.functional.pad(lists.likeliest, (0, token.shape[2]))
+    log_probs = torch.cat([lists.log_prob, value], -1).gather(2, order)
+    return Lists(joined, log_probs, likeliest.gather(2, order), admitted)
+
+
+def banned_words(progress: Progress, plans: PackedPlans, vocab: int, end_tokens: Tensor, last: Tensor) -> Tensor:
+    """(batch, beam, vocab) tokens that would leave a deletion or source written, as its whole word.
+
+    What a token does depends on whether the plan names it and, if not, on whether it closes the word before it: so the
+    plan's tokens are judged one by one, and all others by three stand-ins, with a fourth for the end. On the last
+    step (last: (batch,)) every token settles what it completes.
+    """
+    batch, beams, _ = progress.active.shape
+    device = plans.tokens.device
+    distinct = plans.unique.shape[1]
+    nothing = torch.full((batch, beams, 4), -2, dtype=torch.int64, device=device)
+    token = torch.cat([plans.unique[:, None].expand(batch, beams, -1), nothing], -1)
+    stand_in = torch.tensor([Closes.NO, Closes.YES, Closes.LATER, Closes.YES], dtype=torch.uint8, device=device)
+    tail = progress.tail[..., None]
+    known = plans.unique[:, None].clamp(min=0).expand(batch, beams, -1)
+    closes = torch.cat([plans.tables.closes[tail, known], stand_in.expand(batch, beams, 4)], -1)
+    after = torch.cat([plans.tables.next_tail[tail, known], torch.zeros_like(nothing)], -1)
+    final = last[:, None, None].repeat(1, beams, token.shape[2])
+    final[..., -1] = True
+    column = torch.nn.functional.pad(plans.unique_of, (0, 1), value=distinct + 4).gather(1, plans.finals)
+    scored = score_nodes(
+        progress, plans, look(progress, plans, nothing), token, column[:, None].expand(batch, beams, -1), closes, after, final,
+        offers_matter=False, penalties=True, group_deletions=False,
+    )  # fmt: skip
+    bad = scored.charges > 0
+    row_closes = plans.tables.closes[progress.tail][..., :vocab]
+    mask = torch.zeros(batch, beams, vocab + 1, dtype=torch.bool, device=device)
+    for verdict in (Closes.NO, Closes.YES, Closes.LATER):
+        mask[..., :vocab] |= (row_closes == verdict) & bad[..., distinct + verdict, None]
+    mask.scatter_(2, torch.where(plans.unique < 0, vocab, plans.unique)[:, None].expand(batch, beams, -1), bad[..., :distinct])
+    mask.scatter_(2, end_tokens.expand(batch, beams, -1), bad[..., -1:].expand(batch, beams, end_tokens.numel()))
+    return mask[..., :vocab]
+
+
+def banned_tokens(progress: Progress, plans: PackedPlans, vocab: int, last: Tensor) -> Tensor:
+    """(batch, beam, vocab) last tokens of deletions and sources, whether the word goes on or not (Kajiwara 2019)."""
+    batch, beams, _ = progress.active.shape
+    ready = torch.nn.functional.pad(ready_positions(progress, plans), (0, 1))
+    complete = ready.gather(2, plans.finals[:, None].expand(batch, beams, -1))
+    state = progress.clauses
+    beyond = (plans.delete | plans.source)[:, None] & (state.count + state.pending + 1 > plans.need[:, None])
+    index = plans.final_clause[:, None].expand(batch, beams, -1)
+    complete = complete & torch.nn.functional.pad(beyond, (0, 1)).gather(2, index)
+    if plans.nesting is not None:
+        nest = plans.nesting
+        unfinished = torch.where(last[:, None, None], plans.positions, nest.cover[:, :, 0])
+        place = torch.cat([unfinished, nest.final[:, :, 0]], -1)  # (batch, inner, n), at age 0
+        wanted = torch.nn.functional.pad(plans.tokens, (0, 1), value=-1).gather(1, place.flatten(1)).view_as(place)
+        reached = ready.gather(2, place.flatten(1)[:, None].expand(batch, beams, -1)).view(batch, beams, *place.shape[1:])
+        same = (nest.clause[:, :, None, None] == plans.final_clause[:, None, None]) & (
+            wanted[..., None] == plans.final_tokens[:, None, None]
+        )
+        complete = complete & ~(reached[..., None] & same[:, None]).any(3).any(2)
+    mask = torch.zeros(batch, beams, vocab + 1, dtype=torch.bool, device=ready.device)
+    token = torch.where(complete & (plans.final_tokens >= 0)[:, None], plans.final_tokens[:, None], vocab)
+    return mask.scatter_(2, token, True)[..., :vocab]
+
+
+def repeated_ngrams(tokens: Tensor, written: Tensor, size: int, vocab: int) -> Tensor:
+    """(batch, beam, vocab) tokens that would write an n-gram of this size again; written: how many tokens there are."""
+    batch, beams, room = tokens.shape
+    mask = torch.zeros(batch, beams, vocab + 1, dtype=torch.bool, device=tokens.device)
+    if room < size:
+        return mask[..., :vocab]
+    windows = tokens.unfold(2, size, 1)  # (batch, beam, start, size)
+    last = (written - (size - 1) + torch.arange(size - 1, device=tokens.device)).clamp(min=0)
+    tip = tokens[..., last]  # (batch, beam, size - 1)
+    start = torch.arange(windows.shape[2], device=tokens.device)
+    again = (windows[..., :-1] == tip[:, :, None]).all(-1) & (start + size <= written)
+    return mask.scatter_(2, torch.where(again, windows[..., -1], vocab), True)[..., :vocab]
+
+
+def columns_of(lists: Lists, plans: PackedPlans) -> Tensor:
+    """(batch, beam, variant) the column with the variant's last token, or the number of columns."""
+    batch, beams, columns = lists.token.shape
+    wanted = plans.final_tokens[:, None].expand(batch, beams, -1).contiguous()
+    place = torch.searchsorted(lists.token, wanted).clamp_(max=columns - 1)
+    return torch.where(lists.token.gather(2, place) == wanted, place, columns)

@@ -1,0 +1,364 @@
+"""What a hypothesis knows of its edits, and how one more token changes that (docs/search.md, "Scores")."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from redraft.align.words import Closes
+from redraft.constrain.packed import Nesting, PackedPlans
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """Edit progress of every row. Axes position, clause, inner and age are those of PackedPlans."""
+
+    tail: Tensor  # (batch, beam) what the text ends with
+    active: Tensor  # (batch, beam, position) the row ends with this variant's tokens up to here
+    offered: Tensor  # (batch, beam, position) … and the other side of its edit was on offer
+    score: Tensor  # (batch, beam) E in whole 1e-6
+    clauses: Clauses
+
+
+@dataclass(frozen=True, eq=False)
+class Clauses:
+    """The part of the progress that is kept by clause, for rows and for nodes alike (… is their leading axes)."""
+
+    count: Tensor  # (…, clause) settled occurrences
+    done: Tensor  # (…, clause) insertion met, target rewarded, deletion avoided
+    violated: Tensor  # (…, clause) deletion written
+    pending: Tensor  # (…, clause) an occurrence whose word may still go on
+    pending_offered: Tensor  # (…, clause)
+    pending_age: Tensor | None  # (…, clause) tokens since it ended; only where phrases nest
+    waiting: Tensor | None  # (…, inner, age) a penalty that a longer phrase may still cover
+    held: Tensor | None  # (…, inner, age) … by a complete one whose word may still go on
+
+    def take(self, index: Tensor) -> Clauses:
+        """Rows by their index along the second axis; index: (batch, n)."""
+        return self._map(lambda values: take(values, index))
+
+    def flat(self) -> Clauses:
+        """(batch, beam, column, …) as (batch, node, …)."""
+        return self._map(lambda values: values.flatten(1, 2))
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> Clauses:
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Clauses(**{name: None if values is None else change(values) for name, values in found.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a row can see before it chooses: which phrases a token could move on, and what was on offer."""
+
+    ready: Tensor  # (batch, beam, position) this token would move its variant on
+    listed: Tensor  # (batch, beam, position) … and is among the siblings
+    offered: Tensor  # (batch, beam, position) other side on offer if the variant moves on to here
+    late: Tensor  # (batch, beam, clause) longer variant of the other side on offer after a pending occurrence
+    avoidable: Tensor  # (batch, beam, clause) a deletion's next token is among the siblings …
+    avoid_low: Tensor  # (batch, beam, clause) … the lowest such token
+    avoid_high: Tensor  # (batch, beam, clause) … and the highest
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Every node of a step with its scores and the progress it would have as a row."""
+
+    tail: Tensor  # (batch, beam, column)
+    score: Tensor  # (batch, beam, column) E
+    hopeful: Tensor  # (batch, beam, column) E⁺
+    key: Tensor  # (batch, beam, column, word) S⁺ as bits
+    met: Tensor  # (batch, beam, column) every insertion and substitution is in S⁺
+    open_value: Tensor  # (batch, beam, column) what unmet edits could still bring
+    charges: Tensor  # (batch, beam, column) penalties charged by this token
+    clauses: Clauses  # leading axes (batch, beam, column)
+
+
+def begin(plans: PackedPlans, beams: int) -> Progress:
+    """Progress of rows that have written nothing."""
+    batch, positions, clauses = plans.tokens.shape[0], plans.positions, plans.clauses
+    device = plans.tokens.device
+
+    def none(*shape: int, dtype: torch.dtype = torch.bool) -> Tensor:
+        return torch.zeros(batch, beams, *shape, dtype=dtype, device=device)
+
+    nest = plans.nesting
+    inner = nest.final.shape[1:3] if nest is not None else ()
+    return Progress(
+        tail=none(dtype=torch.int64),
+        active=none(positions),
+        offered=none(positions),
+        score=none(dtype=torch.int64),
+        clauses=Clauses(
+            count=none(clauses, dtype=torch.int32),
+            done=none(clauses),
+            violated=none(clauses),
+            pending=none(clauses),
+            pending_offered=none(clauses),
+            pending_age=none(clauses, dtype=torch.int64) if nest is not None else None,
+            waiting=none(*inner) if nest is not None else None,
+            held=none(*inner) if nest is not None else None,
+        ),
+    )
+
+
+def look(progress: Progress, plans: PackedPlans, siblings: Tensor, admitted: Tensor | None = None) -> View:
+    """The view of every row, given its list: sorted tokens (batch, beam, column), admitted (batch, beam, distinct)."""
+    batch, beams, columns = siblings.shape
+    ready = ready_positions(progress, plans)
+    tokens = plans.tokens[:, None].expand(batch, beams, -1).contiguous()
+    place = torch.searchsorted(siblings, tokens).clamp_(max=columns - 1)
+    listed = siblings.gather(2, place) == tokens
+    if admitted is not None:
+        listed |= _gather_last(admitted, plans.unique_of)
+    listed &= tokens >= 0
+
+    padded = torch.nn.functional.pad(listed, (0, 2))
+    padded[..., -1] = True  # ALWAYS
+    moved = torch.nn.functional.pad(progress.offered[..., :-1], (1, 0)) & ~plans.first[:, None]
+    offered = moved | _gather_last(padded, plans.offers).any(-1)
+
+    ended = _gather_last(torch.nn.functional.pad(progress.active, (0, 1)), plans.finals)
+    late = ended & _gather_last(padded, plans.late).any(-1)
+
+    of_deletion = ready & listed & torch.nn.functional.pad(plans.delete, (0, 1)).gather(1, plans.clause_of)[:, None]
+    low, high = _range_by_clause(tokens, of_deletion, plans)
+    return View(
+        ready=ready,
+        listed=listed,
+        offered=offered,
+        late=_any_by_clause(late, plans.final_clause, plans.clauses),
+        avoidable=low <= high,
+        avoid_low=low,
+        avoid_high=high,
+    )
+
+
+def ready_positions(progress: Progress, plans: PackedPlans) -> Tensor:
+    """(batch, beam, position) where the next token of a variant belongs: after its earlier tokens, or at its start."""
+    batch, beams, _ = progress.active.shape
+    tail = progress.tail[:, :, None, None].expand(batch, beams, plans.positions, 1)
+    starts = plans.starts[:, None].expand(batch, beams, -1, -1).gather(3, tail).squeeze(3)
+    follows = torch.nn.functional.pad(progress.active[..., :-1], (1, 0))
+    return torch.where(plans.first[:, None], starts, follows)
+
+
+def score_nodes(
+    progress: Progress,
+    plans: PackedPlans,
+    view: View,
+    token: Tensor,
+    column: Tensor,
+    closes: Tensor,
+    tail: Tensor,
+    final: Tensor,
+    *,
+    offers_matter: bool,
+    penalties: bool,
+    group_deletions: bool,
+) -> Scored:
+    """Score every node as its row with one more token.
+
+    token, closes, tail, final: (batch, beam, column), final where the token ends the text or is the last allowed;
+    column: (batch, beam, variant) the column that holds the variant's last token, or the number of columns.
+    """
+    before = progress.clauses
+    clauses = plans.clauses
+    columns = token.shape[2]
+    finals = _gather_last(torch.nn.functional.pad(view.ready, (0, 1)), plans.finals)
+    complete = _spread(finals, column, plans.final_clause, columns, clauses)
+    waits = _spread(finals & plans.waits[:, None], column, plans.final_clause, columns, clauses)
+    if offers_matter:
+        on_offer = _gather_last(torch.nn.functional.pad(view.offered, (0, 1)), plans.finals)
+        offered = _spread(finals & on_offer, column, plans.final_clause, columns, clauses)
+        old_offered = (before.pending_offered | view.late)[:, :, None]
+    else:  # every occurrence counts as offered
+        offered, old_offered = complete, before.pending[:, :, None]
+
+    final = final[..., None]
+    yes = (closes == Closes.YES)[..., None] | final
+    later = (closes == Closes.LATER)[..., None] & ~final
+    at_once = (plans.tables.always_closes[tail][..., None] & ~waits) | final
+    settled_old = before.pending[:, :, None] & yes
+    settled_now = complete & at_once
+    kept = before.pending[:, :, None] & later
+    pending = kept | (complete & ~at_once)
+    pending_offered = (kept & old_offered) | (offered & ~at_once)
+
+    insert, delete, source, target = (x[:, None, None] for x in (plans.insert, plans.delete, plans.source, plans.target))
+    need, value = plans.need[:, None, None], plans.value[:, None, None]
+    number_old = before.count[:, :, None] + 1
+    count = before.count[:, :, None] + settled_old + settled_now
+    rewarded = (insert & (count >= need)) | (target & ((settled_old & old_offered) | (settled_now & offered)))
+    old_done = before.done[:, :, None]
+    avoided = (
+        delete
+        & view.avoidable[:, :, None]
+        & ((token[..., None] != view.avoid_low[:, :, None]) | (token[..., None] != view.avoid_high[:, :, None]))
+    )
+    done = old_done | rewarded | avoided
+
+    charged_old = settled_old & (number_old > need) & (delete | (source & old_offered))
+    charged_now = settled_now & (count > need) & (delete | (source & offered))
+    charges = charged_old.to(torch.int32) + charged_now
+    pending_age = waiting = held = None
+    if plans.nesting is not None:
+        assert before.pending_age is not None
+        old_age = before.pending_age[:, :, None] + 1
+        pending_age = torch.where(kept, old_age, 0)
+        charges, waiting, held = _wait(
+            plans, plans.nesting, progress, view, token, tail, yes, later, final,
+            charges, charged_old, charged_now, old_age,
+        )  # fmt: skip
+    violated = before.violated[:, :, None] | (delete & (charges > 0))
+
+    hoped = (insert & (count + pending >= need)) | (target & (done | (pending & pending_offered)))
+    change = (rewarded & ~old_done).to(torch.int64)
+    if penalties:
+        change = change - charges
+    score = progress.score[:, :, None] + (change * value).sum(-1)
+    positive = insert | target
+    hopeful = score + ((hoped & ~done) * value).sum(-1)
+    satisfied = (hoped & positive) | (delete & done & ~violated) if group_deletions else hoped & positive
+    return Scored(
+        tail=tail,
+        score=score,
+        hopeful=hopeful,
+        key=(satisfied[..., None] * plans.bit[:, None, None]).sum(-2),
+        met=(hoped | ~positive).all(-1),
+        open_value=((positive & ~hoped) * value).sum(-1),
+        charges=charges.sum(-1),
+        clauses=Clauses(
+            count=count,
+            done=done,
+            violated=violated,
+            pending=pending,
+            pending_offered=pending_offered,
+            pending_age=pending_age,
+            waiting=waiting,
+            held=held,
+        ),
+    )
+
+
+def advance(
+    progress: Progress, plans: PackedPlans, view: View, nodes: Scored, parent: Tensor, column: Tensor, token: Tensor
+) -> Progress:
+    """The progress of the rows chosen; parent, column, token: (batch, beam)."""
+    chosen = parent * nodes.tail.shape[2] + column
+    moved = take(view.ready, parent) & (plans.tokens[:, None] == token[..., None])
+    return Progress(
+        tail=take(nodes.tail.flatten(1, 2), chosen),
+        active=moved,
+        offered=moved & take(view.offered, parent),
+        score=take(nodes.score.flatten(1, 2), chosen),
+        clauses=nodes.clauses.flat().take(chosen),
+    )
+
+
+def _wait(
+    plans: PackedPlans,
+    nest: Nesting,
+    progress: Progress,
+    view: View,
+    token: Tensor,
+    tail: Tensor,
+    yes: Tensor,
+    later: Tensor,
+    final: Tensor,
+    charges: Tensor,
+    charged_old: Tensor,
+    charged_now: Tensor,
+    old_age: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Let penalties inside an unfinished longer phrase wait, and forget those inside a finished one.
+
+    Returns charges (…, clause), waiting and held (…, inner, age).
+    """
+    before = progress.clauses
+    assert before.waiting is not None
+    assert before.held is not None
+    ages = nest.final.shape[2]
+    real = (nest.clause < plans.clauses)[:, None, None]
+    clause = nest.clause.clamp(max=plans.clauses - 1)[:, None, None]
+
+    def of_inner(by_clause: Tensor) -> Tensor:
+        shape = (*token.shape, clause.shape[-1])
+        return by_clause.expand(*token.shape, plans.clauses).gather(3, clause.expand(shape)) & real
+
+    # Everything that may be charged now, by the tokens since it ended.
+    at_age = torch.arange(ages, device=token.device)
+    age = old_age.expand(*token.shape, plans.clauses).gather(3, clause.expand(*token.shape, -1)).clamp(max=ages - 1)
+    due = _older(before.waiting)[:, :, None].repeat(1, 1, token.shape[2], 1, 1)
+    due |= of_inner(charged_old)[..., None] & (age[..., None] == at_age)
+    due |= of_inner(charged_now)[..., None] & (at_age == 0)
+
+    def reached(where: Tensor) -> Tensor:
+        """(batch, beam, column, inner, age, n) the longer phrase comes to this position with this token."""
+        ready = _gather_last(torch.nn.functional.pad(view.ready, (0, 1)), where)
+        wanted = torch.nn.functional.pad(plans.tokens, (0, 1), value=-1).gather(1, where.flatten(1)).view_as(where)
+        return ready[:, :, None] & (wanted[:, None, None] == token[..., None, None, None])
+
+    whole = reached(nest.final)
+    whole_now = final[..., None, None] | (
+        plans.tables.always_closes[tail][..., None, None, None]
+        & ~nest.final_waits[:, None, None]
+    )
+    row_whole = _gather_last(torch.nn.functional.pad(progress.active, (0, 1)), nest.final).any(-1)
+    held_before = _older(before.held | row_whole)[:, :, None]
+    covered = (held_before & yes[..., None]) | (whole & whole_now).any(-1)
+    hold = held_before & later[..., None]
+    stay = (reached(nest.cover).any(-1) & ~final[..., None]) | (whole & ~whole_now).any(-1) | hold
+    waiting = due & stay & ~covered
+    charged = (due & ~stay & ~covered).sum(-1, dtype=charges.dtype)
+    index = nest.clause[:, None, None].expand(*token.shape, -1)
+    flat = torch.nn.functional.pad(charges, (0, 1)).scatter(3, index, charged)[..., :-1]
+    return flat, waiting, waiting & hold
+
+
+def _older(by_age: Tensor) -> Tensor:
+    """One token later; the last age gathers all that are older still."""
+    moved = torch.nn.functional.pad(by_age[..., :-1], (1, 0))
+    moved[..., -1] |= by_age[..., -1]
+    return moved
+
+
+def _spread(ended: Tensor, column: Tensor, clause: Tensor, columns: int, clauses: int) -> Tensor:
+    """(batch, beam, variant) facts → (batch, beam, column, clause): true where a variant ends in that column."""
+    batch, beams, _ = ended.shape
+    place = torch.where(ended, column, columns) * (clauses + 1) + clause[:, None]
+    spread = torch.zeros(batch, beams, (columns + 1) * (clauses + 1), dtype=torch.bool, device=ended.device)
+    spread.scatter_(2, place, True)
+    return spread.view(batch, beams, columns + 1, clauses + 1)[:, :, :columns, :clauses]
+
+
+def _any_by_clause(facts: Tensor, clause: Tensor, clauses: int) -> Tensor:
+    """(batch, beam, n) → (batch, beam, clause), the clause of each given as (batch, n)."""
+    index = torch.where(facts, clause[:, None], clauses)
+    found = torch.zeros(*facts.shape[:2], clauses + 1, dtype=torch.bool, device=facts.device)
+    return found.scatter_(2, index, True)[..., :clauses]
+
+
+def _range_by_clause(tokens: Tensor, facts: Tensor, plans: PackedPlans) -> tuple[Tensor, Tensor]:
+    """The lowest and the highest token of each clause where the fact holds; (1, 0) where none does."""
+    shape = (*tokens.shape[:2], plans.clauses + 1)
+    index = torch.where(facts, plans.clause_of[:, None], plans.clauses)
+    low = torch.full(shape, torch.iinfo(torch.int64).max, dtype=torch.int64, device=tokens.device)
+    high = torch.full(shape, -1, dtype=torch.int64, device=tokens.device)
+    low = low.scatter_reduce(2, index, tokens, "amin")[..., :-1]
+    high = high.scatter_reduce(2, index, tokens, "amax")[..., :-1]
+    return low, high
+
+
+def _gather_last(values: Tensor, index: Tensor) -> Tensor:
+    """values (batch, beam, n) at index (batch, …) → (batch, beam, …)."""
+    batch, beams, _ = values.shape
+    flat = index.reshape(batch, 1, -1).expand(batch, beams, -1)
+    return values.gather(2, flat).view(batch, beams, *index.shape[1:])
+
+
+def take(values: Tensor, index: Tensor) -> Tensor:
+    """values (batch, n, …) at index (batch, m) → (batch, m, …)."""
+    return values.gather(1, index.view(*index.shape, *[1] * (values.dim() - 2)).expand(*index.shape, *values.shape[2:]))

@@ -1,0 +1,42 @@
+"""What each edit is worth to the search, in whole 10⁻⁶ so that the order of sums never decides."""
+
+from __future__ import annotations
+
+from redraft.constrain.clauses import Clause, CompiledPlan
+from redraft.constrain.packed import Price
+from redraft.decode.config import DecodeConfig
+
+UNIT = 1_000_000
+_KINDS = ("insert", "delete", "substitute")
+
+
+def price_of(config: DecodeConfig) -> Price:
+    """The λ of a clause under these settings. `neurologic` counts clauses met."""
+
+    def price(compiled: CompiledPlan, clause: Clause) -> int:
+        if config.method == "neurologic":
+            return UNIT if clause.role in ("insert", "target") else 0
+        edit = compiled.plan.edits[clause.edit]
+        share = config.lambdas[_KINDS.index(edit.kind)]
+        if config.scale == "kind":
+            total = sum(config.lambdas)
+            share = share / total / sum(other.kind == edit.kind for other in compiled.plan.edits) if total else 0.0
+        return round(share * edit.weight * UNIT)
+
+    return price
+
+
+def delta_of(config: DecodeConfig) -> int | None:
+    """How far behind a node may be; None: any distance."""
+    if config.method == "neurologic":
+        return config.beta * UNIT
+    if config.delta is None or config.delta == float("inf"):
+        return None
+    return round(config.delta * UNIT)
+
+
+def is_plain(compiled: CompiledPlan, config: DecodeConfig) -> bool:
+    """Whether a sentence is searched as if it had no edits."""
+    if config.method in ("beam", "negative") or not compiled.plan.edits:
+        return True
+    return config.method == "neurologic" and not any(c.role in ("insert", "target") for c in compiled.clauses)

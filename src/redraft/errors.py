@@ -1,0 +1,74 @@
+"""What goes wrong on the user's side: where, why, and what to type next."""
+
+from __future__ import annotations
+
+import json
+
+
+class RedraftError(Exception):
+    """Any mistake a user can mend. `problem` is the cause, `hint` the next step."""
+
+    def __init__(self, problem: str, hint: str = "") -> None:
+        super().__init__(problem, hint)
+        self.problem = problem
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.problem}\n  {self.hint}" if self.hint else self.problem
+
+
+class ModelError(RedraftError):
+    """A model or tokenizer that cannot be loaded or cannot do what is asked of it."""
+
+
+class ConfigError(RedraftError, ValueError):
+    """A setting that is unknown, out of range or at odds with another."""
+
+
+class PlanError(RedraftError, ValueError):
+    """A plan that cannot be read or contradicts itself.
+
+    `line` counts from 1; `field` is written as in Python, so `edits[2]` is the third edit.
+    """
+
+    def __init__(
+        self, problem: str, hint: str, *, path: str | None = None, line: int | None = None, field: str | None = None
+    ) -> None:
+        super().__init__(problem, hint)
+        self.path = path
+        self.line = line
+        self.field = field
+
+    def at(self, *, path: str | None = None, line: int | None = None, field: str | None = None) -> PlanError:
+        """The same error with the places it does not know yet filled in."""
+        return PlanError(
+            self.problem,
+            self.hint,
+            path=path if self.path is None else self.path,
+            line=line if self.line is None else self.line,
+            field=field if self.field is None else self.field,
+        )
+
+    def inside(self, field: str) -> PlanError:
+        """The same error seen from the object around it: `weight` becomes `edits[2].weight`."""
+        inner = f"{field}.{self.field}" if self.field else field
+        return PlanError(self.problem, self.hint, path=self.path, line=self.line, field=inner)
+
+    def __str__(self) -> str:
+        file_line = ":".join(str(part) for part in (self.path, self.line) if part is not None)
+        if self.path is None and self.line is not None:
+            file_line = f"line {self.line}"
+        place = ", ".join(part for part in (file_line, self.field) if part)
+        return f"{place}: {super().__str__()}" if place else super().__str__()
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A value as JSON writes it, short enough for a message and safe to print."""
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # half of a surrogate pair
+        text = json.dumps(value)
+    except (TypeError, ValueError, RecursionError):
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= limit else f"{text[: limit - 4]}...{text[-1]}"
