@@ -155,6 +155,11 @@ def compiler_for(tokenizer: Any, variants: Variants = "case") -> Compiler:
     return known[variants]
 
 
+def compile(plans: EditPlan | Iterable[EditPlan], tokenizer: Any, *, variants: Variants = "case") -> list[CompiledPlan]:
+    """Compile plans for a tokenizer, for `model.generate(…, edit_constraints=…)`."""
+    return compiler_for(tokenizer, variants).compile([plans] if isinstance(plans, EditPlan) else plans)
+
+
 def _refuse_special(number: int, compiled: CompiledPlan) -> None:
     for edit, reason in compiled.impossible.items():
         if "special" in reason:

@@ -114,11 +114,7 @@ def _ends_inside(inner: Variant, outer: Variant) -> list[int]:
     if inner.words >= outer.words:
         return []
     size = len(inner.tokens)
-    return [
-        at + size - 1
-        for at in range(len(outer.tokens) - size + 1)
-        if outer.tokens[at : at + size] == inner.tokens
-    ]
+    return [at + size - 1 for at in range(len(outer.tokens) - size + 1) if outer.tokens[at : at + size] == inner.tokens]
 
 
 def _add_cover(layout: Layout, clause: int, place: int, end: int, last: int) -> None:

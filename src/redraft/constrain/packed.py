@@ -150,7 +150,10 @@ def pack(plans: Sequence[CompiledPlan], price: Price, vocab: int, device: torch.
         need=pad([[clause.need for clause in plan.clauses] for plan in plans], 0, clauses),
         value=pad([[price(plan, clause) for clause in plan.clauses] for plan in plans], 0, clauses),
         bit=torch.stack(
-            [pad([[_bit(clause, word) for clause in plan.clauses] for plan in plans], 0, clauses) for word in range(words)],
+            [
+                pad([[_bit(clause, word) for clause in plan.clauses] for plan in plans], 0, clauses)
+                for word in range(words)
+            ],
             dim=-1,
         ),
         nesting=_pack_nesting(layouts, positions, clauses, device),
@@ -163,9 +166,7 @@ def _bit(clause: Clause, word: int) -> int:
     return 1 << place if own == word and clause.role != "source" else 0
 
 
-def _pack_nesting(
-    layouts: Sequence[Layout], positions: int, clauses: int, device: torch.device
-) -> Nesting | None:
+def _pack_nesting(layouts: Sequence[Layout], positions: int, clauses: int, device: torch.device) -> Nesting | None:
     inner = [sorted({cover.clause for cover in layout.final_covers}) for layout in layouts]
     if not any(inner):
         return None

@@ -72,9 +72,7 @@ class TokenizerVocabulary:
         return encoded
 
     def decode(self, tokens: Sequence[int]) -> str:
-        text: str = self._tokenizer.decode(
-            list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
+        text: str = self._tokenizer.decode(list(tokens), skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
 
 
@@ -103,8 +101,7 @@ def _token_texts(tokenizer: Any, special: frozenset[int]) -> list[bytes | None]:
     decoder = repr(backend.decoder) if backend is not None else ""
     if "ByteLevel" in decoder:
         return [
-            None if token in special or name is None else _from_byte_alphabet(name)
-            for token, name in enumerate(names)
+            None if token in special or name is None else _from_byte_alphabet(name) for token, name in enumerate(names)
         ]
     shown = _shown_after_a_word(tokenizer, names, special)
     if "ByteFallback" in decoder or not decoder:
@@ -115,18 +112,14 @@ def _token_texts(tokenizer: Any, special: frozenset[int]) -> list[bytes | None]:
     return shown
 
 
-def _shown_after_a_word(
-    tokenizer: Any, names: Sequence[str | None], special: frozenset[int]
-) -> list[bytes | None]:
+def _shown_after_a_word(tokenizer: Any, names: Sequence[str | None], special: frozenset[int]) -> list[bytes | None]:
     """What each token adds to a decoded text, which shows the space that WordPiece, SentencePiece and others imply."""
     anchor = next(
         (token for token, name in enumerate(names) if token not in special and name and name.strip("▁#").isalpha()), 0
     )
 
     def decode(batch: list[list[int]]) -> list[str]:
-        texts: list[str] = tokenizer.batch_decode(
-            batch, skip_special_tokens=False, clean_up_tokenization_spaces=False
-        )
+        texts: list[str] = tokenizer.batch_decode(batch, skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return texts
 
     before = decode([[anchor]])[0]

@@ -21,7 +21,9 @@ class Lists:
     token: Tensor  # (batch, beam, column)
     log_prob: Tensor  # (batch, beam, column) of the token alone; -inf where the list is short
     likeliest: Tensor  # (batch, beam, column) the first of its row
-    admitted: Tensor | None = None  # (batch, beam, distinct) the plan's tokens that were added, also those left out as nodes
+    admitted: Tensor | None = (
+        None  # (batch, beam, distinct) the plan's tokens that were added, also those left out as nodes
+    )
 
 
 def top_tokens(log_prob: Tensor, width: int, allowed: Tensor) -> Lists:
@@ -123,7 +125,9 @@ def banned_words(progress: Progress, plans: PackedPlans, vocab: int, end_tokens:
     mask = torch.zeros(batch, beams, vocab + 1, dtype=torch.bool, device=device)
     for verdict in (Closes.NO, Closes.YES, Closes.LATER):
         mask[..., :vocab] |= (row_closes == verdict) & bad[..., distinct + verdict, None]
-    mask.scatter_(2, torch.where(plans.unique < 0, vocab, plans.unique)[:, None].expand(batch, beams, -1), bad[..., :distinct])
+    mask.scatter_(
+        2, torch.where(plans.unique < 0, vocab, plans.unique)[:, None].expand(batch, beams, -1), bad[..., :distinct]
+    )
     mask.scatter_(2, end_tokens.expand(batch, beams, -1), bad[..., -1:].expand(batch, beams, end_tokens.numel()))
     return mask[..., :vocab]
 
@@ -142,7 +146,9 @@ def banned_tokens(progress: Progress, plans: PackedPlans, vocab: int, last: Tens
         unfinished = torch.where(last[:, None, None], plans.positions, nest.cover[:, :, 0])
         place = torch.cat([unfinished, nest.final[:, :, 0]], -1)  # (batch, inner, n), at age 0
         wanted = torch.nn.functional.pad(plans.tokens, (0, 1), value=-1).gather(1, place.flatten(1)).view_as(place)
-        reached = ready.gather(2, place.flatten(1)[:, None].expand(batch, beams, -1)).view(batch, beams, *place.shape[1:])
+        reached = ready.gather(2, place.flatten(1)[:, None].expand(batch, beams, -1)).view(
+            batch, beams, *place.shape[1:]
+        )
         same = (nest.clause[:, :, None, None] == plans.final_clause[:, None, None]) & (
             wanted[..., None] == plans.final_tokens[:, None, None]
         )

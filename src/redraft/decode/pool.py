@@ -9,14 +9,14 @@ from torch import Tensor
 
 from redraft.decode.progress import take
 
-_CUT, _ENDED = 1, 2
+CUT, ENDED = 1, 2  # ranks; 0 is an empty place
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Up to `beams` hypotheses for each sentence."""
 
-    rank: Tensor  # (batch, beam) 0 where empty; cut hypotheses rank below ended ones
+    rank: Tensor  # (batch, beam) ENDED before CUT before empty
     truncated: Tensor  # (batch, beam)
     score: Tensor  # (batch, beam) E
     likelihood: Tensor  # (batch, beam) log-probability / length ** penalty
@@ -28,7 +28,7 @@ class Pool:
     violated: Tensor  # (batch, beam, clause)
 
     def full(self) -> Tensor:
-        return (self.rank == _ENDED).all(1)
+        return (self.rank == ENDED).all(1)
 
     def best_score(self) -> Tensor:
         return self.score.amax(1)

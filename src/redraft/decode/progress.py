@@ -161,7 +161,7 @@ def score_nodes(
 ) -> Scored:
     """Score every node as its row with one more token.
 
-    token, closes, tail, final: (batch, beam, column), final where the token ends the text or is the last allowed;
+    token, closes, tail, final: (batch, beam, column), final where the token ends the text (and closes) or is the last allowed;
     column: (batch, beam, variant) the column that holds the variant's last token, or the number of columns.
     """
     before = progress.clauses
@@ -178,8 +178,9 @@ def score_nodes(
         offered, old_offered = complete, before.pending[:, :, None]
 
     final = final[..., None]
-    yes = (closes == Closes.YES)[..., None] | final
-    later = (closes == Closes.LATER)[..., None] & ~final
+    undecided = (closes == Closes.LATER)[..., None]
+    yes = (closes == Closes.YES)[..., None] | (undecided & final)
+    later = undecided & ~final
     at_once = (plans.tables.always_closes[tail][..., None] & ~waits) | final
     settled_old = before.pending[:, :, None] & yes
     settled_now = complete & at_once
@@ -187,7 +188,9 @@ def score_nodes(
     pending = kept | (complete & ~at_once)
     pending_offered = (kept & old_offered) | (offered & ~at_once)
 
-    insert, delete, source, target = (x[:, None, None] for x in (plans.insert, plans.delete, plans.source, plans.target))
+    insert, delete, source, target = (
+        x[:, None, None] for x in (plans.insert, plans.delete, plans.source, plans.target)
+    )
     need, value = plans.need[:, None, None], plans.value[:, None, None]
     number_old = before.count[:, :, None] + 1
     count = before.count[:, :, None] + settled_old + settled_now
@@ -303,8 +306,7 @@ def _wait(
 
     whole = reached(nest.final)
     whole_now = final[..., None, None] | (
-        plans.tables.always_closes[tail][..., None, None, None]
-        & ~nest.final_waits[:, None, None]
+        plans.tables.always_closes[tail][..., None, None, None] & ~nest.final_waits[:, None, None]
     )
     row_whole = _gather_last(torch.nn.functional.pad(progress.active, (0, 1)), nest.final).any(-1)
     held_before = _older(before.held | row_whole)[:, :, None]

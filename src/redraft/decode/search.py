@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from redraft.align.words import Closes
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.packed import PackedPlans, pack
 from redraft.decode.choose import Choice, Nodes, choose
@@ -22,7 +23,7 @@ from redraft.decode.expand import (
     top_tokens,
 )
 from redraft.decode.models import StepModel
-from redraft.decode.pool import _CUT, _ENDED, Pool, empty_pool, merge
+from redraft.decode.pool import CUT, ENDED, Pool, empty_pool, merge
 from redraft.decode.progress import Progress, Scored, View, advance, begin, look, score_nodes, take
 from redraft.decode.weights import delta_of, is_plain, price_of
 
@@ -61,12 +62,18 @@ class Search:
     """The settings and plans of one batch, and the step that moves its rows on by one token."""
 
     def __init__(
-        self, plans: Sequence[CompiledPlan], config: DecodeConfig, max_tokens: Sequence[int], end_tokens: Sequence[int]
+        self,
+        plans: Sequence[CompiledPlan],
+        config: DecodeConfig,
+        max_tokens: Sequence[int],
+        end_tokens: Sequence[int],
+        forced_end: int | None = None,
     ) -> None:
         self.plans = plans
         self.config = config
         self.max_tokens = list(max_tokens)
         self.end_tokens = list(end_tokens)
+        self.forced_end = forced_end
         self.plain = [is_plain(plan, config) for plan in plans]
         self.bans = config.method in ("negative", "neurologic")
         self.follows = config.method != "beam" and any(plan.clauses for plan in plans)
@@ -153,6 +160,10 @@ class Search:
             else:
                 banned = banned_tokens(state.progress, self.packed, self.vocab, last)
             log_prob = log_prob.masked_fill(banned, -torch.inf)
+        if self.forced_end is not None:  # some models (BART) must close with their end token; transformers scores it 0
+            only = torch.full_like(log_prob, -torch.inf)
+            only[..., self.forced_end] = 0
+            log_prob = torch.where(last[:, None, None], only, log_prob)
         return log_prob
 
     def _expand(self, state: State, log_prob: Tensor) -> Lists:
@@ -176,7 +187,7 @@ class Search:
             view,
             lists.token,
             columns_of(lists, self.packed),
-            self.packed.tables.closes[tail, lists.token],
+            torch.where(is_end, int(Closes.YES), self.packed.tables.closes[tail, lists.token]),
             self.packed.tables.next_tail[tail, lists.token],
             is_end | last[:, None, None],
             offers_matter=self.config.method == "edit",
@@ -222,13 +233,13 @@ class Search:
         node = choice.node[:, :beams]
         is_end = choice.is_end[:, :beams]
         enters = choice.valid[:, :beams] & is_end
-        rank = torch.where(enters, _ENDED, 0)
+        rank = torch.where(enters, ENDED, 0)
         if may_cut:
             cut_plain = choice.valid[:, :beams] & ~is_end & (last & self._plain)[:, None]
             cut_other = choice.row_valid & (last & ~self._plain)[:, None]
             node = torch.cat([node, choice.node.gather(1, choice.rows)], 1)
             is_end = torch.cat([is_end, torch.zeros_like(cut_other)], 1)
-            rank = torch.cat([torch.where(cut_plain, _ENDED, rank), torch.where(cut_other, _CUT, 0)], 1)
+            rank = torch.cat([torch.where(cut_plain, ENDED, rank), torch.where(cut_other, CUT, 0)], 1)
         rank = torch.where(state.over[:, None], 0, rank)
         parent = node // columns
         log_prob = torch.where(rank > 0, nodes.log_prob.gather(1, node), -torch.inf)
@@ -259,9 +270,7 @@ class Search:
             return None
         return advance(state.progress, self.packed, view, scored, parent, column, token)
 
-    def _stops(
-        self, state: State, nodes: Nodes, scored: Scored | None, node: Tensor, row_valid: Tensor
-    ) -> Tensor:
+    def _stops(self, state: State, nodes: Nodes, scored: Scored | None, node: Tensor, row_valid: Tensor) -> Tensor:
         """(batch,) sentences that no row can improve any more."""
         config, pool = self.config, state.pool
         best_row = state.log_prob.amax(1)
@@ -308,7 +317,7 @@ def search(
     observe: Observer | None = None,
 ) -> list[list[Hypothesis]]:
     """Finished hypotheses of every sentence, best first."""
-    run = Search(plans, config, max_tokens, model.end_tokens)
+    run = Search(plans, config, max_tokens, model.end_tokens, getattr(model, "forced_end", None))
     log_prob = model.start(sources, config.beams)
     state = run.start(log_prob)
     cuts = set(max_tokens)

@@ -1,0 +1,63 @@
+"""What comes out for a sentence: a text, its scores, and a verdict for each edit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from redraft.constrain.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One finished text."""
+
+    output: str
+    log_prob: float  # summed over tokens, after all processors
+    edit_score: float  # E of docs/search.md; for `neurologic` the number of clauses met; 0 where edits are not scored
+    edits: tuple[Verdict, ...]
+    tokens: tuple[int, ...]  # with the end token
+    truncated: bool  # cut at the maximum length
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "output": self.output,
+            "log_prob": self.log_prob,
+            "edit_score": self.edit_score,
+            "truncated": self.truncated,
+            "edits": [verdict.to_json() for verdict in self.edits],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A source and its candidates, the best first; the best one's fields are read directly."""
+
+    source: str
+    candidates: tuple[Candidate, ...]
+    trace: tuple[dict[str, Any], ...] = ()  # step by step, where asked for
+
+    @property
+    def output(self) -> str:
+        return self.candidates[0].output
+
+    @property
+    def log_prob(self) -> float:
+        return self.candidates[0].log_prob
+
+    @property
+    def edit_score(self) -> float:
+        return self.candidates[0].edit_score
+
+    @property
+    def edits(self) -> tuple[Verdict, ...]:
+        return self.candidates[0].edits
+
+    @property
+    def truncated(self) -> bool:
+        return self.candidates[0].truncated
+
+    def to_json(self) -> dict[str, Any]:
+        known = {"source": self.source, **self.candidates[0].to_json()}
+        known["candidates"] = [candidate.to_json() for candidate in self.candidates]
+        return {**known, "trace": list(self.trace)} if self.trace else known

@@ -1,0 +1,139 @@
+"""The search as a generation method of `transformers`: model.generate(…, custom_generate=redraft.generate)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from redraft.constrain.clauses import CompiledPlan
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.tails import tail_tables
+from redraft.decode.config import DecodeConfig
+from redraft.decode.search import Hypothesis, search
+from redraft.decode.transformers_steps import TransformersSteps
+from redraft.errors import ConfigError, PlanError
+
+
+def generate(
+    model: Any,
+    input_ids: Tensor,
+    logits_processor: Any = None,
+    stopping_criteria: Any = None,
+    generation_config: Any = None,
+    edit_constraints: Sequence[CompiledPlan] | None = None,
+    edit_config: DecodeConfig | None = None,
+    synced_gpus: bool = False,
+    streamer: Any = None,
+    **model_kwargs: Any,
+) -> Any:
+    """Edit-constrained beam search over what `model.generate` has prepared; returns what its beam search returns.
+
+    `edit_constraints` comes from `redraft.compile(plans, tokenizer)`, one plan for each input, and `edit_config` holds the settings of the
+    search. Beams, length penalty, early stopping, lengths and processors are those given to `model.generate`.
+    """
+    if generation_config.do_sample:
+        raise ConfigError("do_sample=True", "The search is a beam search: leave do_sample out.")
+    _check_criteria(stopping_criteria)
+    beams, wanted = generation_config.num_beams, generation_config.num_return_sequences
+    config = (edit_config or DecodeConfig()).with_changes(
+        beams=beams,
+        candidates=min(wanted, beams),
+        length_penalty=generation_config.length_penalty,
+        early_stopping=generation_config.early_stopping,
+        min_tokens=0,  # these two are among the processors that transformers made
+        no_repeat_ngram=0,
+    )
+    batch, prompt = input_ids.shape[0] // beams, input_ids.shape[1]
+    plans = _plans(edit_constraints, batch)
+    ends = generation_config._eos_token_tensor
+    if ends is None:
+        raise ConfigError("no end token is known", "Pass eos_token_id to generate.")
+    steps = TransformersSteps(
+        model,
+        input_ids,
+        logits_processor,
+        ends.tolist(),
+        model_kwargs,
+        keep_scores=bool(generation_config.return_dict_in_generate and generation_config.output_scores),
+    )
+    room = generation_config.max_length - prompt
+    found = search(steps, [plan.plan.source for plan in plans], plans, config, [room] * batch)
+    return _as_transformers(model, generation_config, input_ids[::beams], found, steps, model_kwargs)
+
+
+def _check_criteria(criteria: Any) -> None:
+    for criterion in criteria or ():
+        if type(criterion).__name__ not in ("MaxLengthCriteria", "EosTokenCriteria"):
+            raise ConfigError(
+                f"{type(criterion).__name__} is not followed by the search",
+                "Stop by eos_token_id, max_length or max_new_tokens.",
+            )
+
+
+def _plans(constraints: Any, batch: int) -> Sequence[CompiledPlan]:
+    if constraints is None:
+        empty = CompiledPlan(EditPlan(""), (), {}, tail_tables([b" "]))
+        return [empty] * batch
+    if isinstance(constraints, CompiledPlan):
+        constraints = [constraints]
+    if not all(isinstance(plan, CompiledPlan) for plan in constraints):
+        raise PlanError(
+            "edit_constraints holds plans that are not compiled; transformers never hands the tokenizer on",
+            "Pass edit_constraints=redraft.compile(plans, tokenizer).",
+        )
+    if len(constraints) != batch:
+        raise PlanError(
+            f"{len(constraints)} plans for {batch} inputs", "Give one plan for each input, an empty one for no edits."
+        )
+    plans: Sequence[CompiledPlan] = constraints
+    return plans
+
+
+def _as_transformers(
+    model: Any,
+    generation_config: Any,
+    prompt: Tensor,  # (batch, prompt)
+    found: Sequence[Sequence[Hypothesis]],
+    steps: TransformersSteps,
+    model_kwargs: dict[str, Any],
+) -> Any:
+    """Sequences padded as transformers pads them, and the output classes of its beam search."""
+    wanted, beams = generation_config.num_return_sequences, generation_config.num_beams
+    rows = [
+        (batch, found[batch][n] if n < len(found[batch]) else None)
+        for batch in range(len(found))
+        for n in range(wanted)
+    ]
+    longest = max((len(row.tokens) for _, row in rows if row is not None), default=0)
+    # transformers pads with the end token where the pad id is 0, since `0 or end` is `end`.
+    pad, ends = generation_config._pad_token_tensor, generation_config._eos_token_tensor
+    fill = int(pad or ends[0]) if pad is not None else int(ends[0])
+    sequences = torch.full((len(rows), longest), fill, dtype=torch.int64)
+    lineage = torch.full((len(rows), longest), -1, dtype=torch.int32)
+    scores = torch.full((len(rows),), -1e9)
+    for place, (batch, row) in enumerate(rows):
+        if row is not None:
+            sequences[place, : len(row.tokens)] = torch.tensor(row.tokens)
+            lineage[place, : len(row.tokens)] = torch.tensor(row.lineage, dtype=torch.int32) + batch * beams
+            scores[place] = row.log_prob / len(row.tokens) ** generation_config.length_penalty
+    sequences = torch.cat([prompt.repeat_interleave(wanted, 0), sequences.to(prompt.device)], 1)
+    if not generation_config.return_dict_in_generate:
+        return sequences
+    from transformers.generation.utils import GenerateBeamDecoderOnlyOutput, GenerateBeamEncoderDecoderOutput
+
+    known = {
+        "sequences": sequences,
+        "sequences_scores": scores.to(prompt.device) if generation_config.output_scores else None,
+        "scores": tuple(steps.scores) if generation_config.output_scores else None,
+        "beam_indices": lineage.to(prompt.device),
+        "past_key_values": steps.cache,
+    }
+    if not model.config.is_encoder_decoder:
+        return GenerateBeamDecoderOnlyOutput(**known)
+    encoded = model_kwargs["encoder_outputs"]
+    return GenerateBeamEncoderDecoderOutput(
+        **known, encoder_attentions=encoded.get("attentions"), encoder_hidden_states=encoded.get("hidden_states")
+    )

@@ -1,0 +1,66 @@
+"""Models by name, by path or as an object."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from redraft.decode.models import StepModel
+from redraft.decode.transformers_steps import check_can_generate
+from redraft.errors import ModelError
+
+SCRIPTED = "scripted:"
+
+
+def load_model(
+    model: Any,
+    tokenizer: Any = None,
+    *,
+    device: str | torch.device | None = None,
+    dtype: str | torch.dtype | None = None,
+) -> tuple[Any, Any]:
+    """A model that can be searched, and its tokenizer."""
+    if isinstance(model, str | Path):
+        return _load_by_name(str(model), tokenizer, device, dtype)
+    tokenizer = tokenizer if tokenizer is not None else getattr(model, "tokenizer", None)
+    if tokenizer is None:
+        raise ModelError(f"{type(model).__name__} comes without a tokenizer", "Pass tokenizer=… beside the model.")
+    if not isinstance(model, StepModel):
+        check_can_generate(model)
+        if device is not None or dtype is not None:
+            model = model.to(device=device, dtype=_dtype(dtype))
+        model.eval()
+    return model, tokenizer
+
+
+def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[Any, Any]:
+    if name.startswith(SCRIPTED):
+        from redraft.testing import ScriptedModel
+
+        scripted = ScriptedModel.from_json(name.removeprefix(SCRIPTED))
+        return scripted, scripted.tokenizer
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
+    try:
+        config = AutoConfig.from_pretrained(name)
+        kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+        model = kind.from_pretrained(name, dtype=_dtype(dtype) or "auto")
+        tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"the model {name!r} cannot be loaded: {str(error).splitlines()[0]}",
+            f"Give a folder with config.json and weights, a name on the Hugging Face hub, or {SCRIPTED}TABLE.json.",
+        ) from error
+    place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
+    return load_model(model.to(place), tokenizer)
+
+
+def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
+    if isinstance(dtype, str):
+        found = getattr(torch, dtype, None)
+        if not isinstance(found, torch.dtype):
+            raise ModelError(f"{dtype!r} is not a type of numbers", "Use float32, bfloat16, float16 or float64.")
+        return found
+    return dtype

@@ -1,0 +1,230 @@
+"""The front door: a model and plans in, rewritten sentences with verdicts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import torch
+
+from redraft.constrain.clauses import CompiledPlan
+from redraft.constrain.compiler import compiler_for
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.phrases import Variants
+from redraft.constrain.verdicts import Verdict, judge
+from redraft.decode.config import DecodeConfig
+from redraft.decode.decoded import Candidate, Decoded
+from redraft.decode.loading import load_model
+from redraft.decode.models import StepModel
+from redraft.decode.search import Hypothesis, Observer, search
+from redraft.decode.trace import Trace
+from redraft.decode.transformers_steps import TransformersSteps, position_limit
+from redraft.decode.weights import UNIT
+from redraft.errors import ModelError, RedraftError
+
+# Settings that a model's own generation config may hold, and that DecodeConfig decides here.
+_OURS = {
+    "do_sample": False,
+    "num_return_sequences": 1,
+    "min_length": 0,
+    "no_repeat_ngram_size": 0,
+    "return_dict_in_generate": False,
+}
+
+
+class Redrafter:
+    """Rewrites sentences while inserting, deleting and substituting the words a plan names.
+
+    `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its `tokenizer`), or any
+    StepModel (with a `tokenizer`, its own or given). `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:".
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any = None,
+        *,
+        config: DecodeConfig | None = None,
+        variants: Variants = "case",
+        prompt: str = "{source}",
+        processors: Any = None,
+        device: str | torch.device | None = None,
+        dtype: str | torch.dtype | None = None,
+    ) -> None:
+        self.model, self.tokenizer = load_model(model, tokenizer, device=device, dtype=dtype)
+        self.config = config or DecodeConfig()
+        self.prompt = prompt
+        self.processors = processors
+        self._compiler = compiler_for(self.tokenizer, variants)
+        self._variants: Variants = variants
+
+    def __call__(self, plan: EditPlan | str, **changes: Any) -> Decoded:
+        """Rewrite one sentence; `changes` are settings of DecodeConfig for this call."""
+        return self.rewrite([plan], **changes)[0]
+
+    def rewrite(self, plans: Iterable[EditPlan | str], **changes: Any) -> list[Decoded]:
+        """Rewrite sentences; a plain text is a plan without edits."""
+        return list(self.stream(plans, **changes))
+
+    def stream(
+        self, plans: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool = False, **changes: Any
+    ) -> Iterator[Decoded]:
+        """Rewrite sentences batch by batch, in order, without holding them all."""
+        config = self.config.with_changes(**changes) if changes else self.config
+        waiting = (EditPlan(plan) if isinstance(plan, str) else plan for plan in plans)
+        while batch := list(islice(waiting, batch_size)):
+            yield from self._decode(batch, config, trace)
+
+    def _decode(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool) -> list[Decoded]:
+        compiled = self._compiler.compile(plans)
+        traced = Trace(compiled, self._compiler.vocabulary.decode) if trace else None
+        limits, found = self._search(compiled, config, traced.observe if traced else None)
+        return [
+            Decoded(
+                plan.plan.source,
+                tuple(self._candidates(plan, hypotheses, limit, config)),
+                tuple(traced.sentences[place]) if traced else (),
+            )
+            for place, (plan, limit, hypotheses) in enumerate(zip(compiled, limits, found, strict=True))
+        ]
+
+    def _search(
+        self, plans: Sequence[CompiledPlan], config: DecodeConfig, observe: Observer | None
+    ) -> tuple[list[int], list[list[Hypothesis]]]:
+        sources = [plan.plan.source for plan in plans]
+        if isinstance(self.model, StepModel):
+            lengths = [len(tokens) for tokens in self._compiler.vocabulary.encode(sources)]
+            limits = [config.max_tokens or 2 * length + 10 for length in lengths]
+            return limits, search(self.model, sources, plans, config, limits, observe)
+        return self._search_transformers(sources, plans, config, observe)
+
+    def _search_transformers(
+        self, sources: Sequence[str], plans: Sequence[CompiledPlan], config: DecodeConfig, observe: Observer | None
+    ) -> tuple[list[int], list[list[Hypothesis]]]:
+        """Let `generate` of transformers prepare the inputs, the cache and its processors, then search."""
+        inputs, limits = self._encode(sources, config)
+
+        def decode(
+            model: Any,
+            input_ids: torch.Tensor,
+            logits_processor: Any,
+            stopping_criteria: Any,
+            generation_config: Any,
+            synced_gpus: bool = False,
+            **model_kwargs: Any,
+        ) -> list[list[Hypothesis]]:
+            # transformers forces the end at the longest limit of the batch; each sentence has its own, so the search does.
+            kept, forced = _without_forced_end(logits_processor)
+            steps = TransformersSteps(
+                model, input_ids, kept, generation_config._eos_token_tensor.tolist(), model_kwargs, forced_end=forced
+            )
+            return search(steps, sources, plans, config, limits, observe)
+
+        found: list[list[Hypothesis]] = self.model.generate(
+            **inputs,
+            **_OURS,
+            num_beams=config.beams,
+            length_penalty=config.length_penalty,
+            early_stopping=config.early_stopping,
+            max_new_tokens=max(limits),
+            logits_processor=self.processors,
+            custom_generate=decode,
+        )
+        return limits, found
+
+    def _encode(self, sources: Sequence[str], config: DecodeConfig) -> tuple[dict[str, torch.Tensor], list[int]]:
+        tokenizer, model = self.tokenizer, self.model
+        decoder_only = not model.config.is_encoder_decoder
+        texts = [self.prompt.replace("{source}", source) for source in sources] if decoder_only else list(sources)
+        if tokenizer.pad_token_id is None:
+            tokenizer.pad_token = tokenizer.eos_token
+        inputs = tokenizer(
+            texts, padding=True, return_tensors="pt", padding_side="left" if decoder_only else tokenizer.padding_side
+        )
+        inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask") if name in inputs}
+        read = inputs["attention_mask"].sum(1).tolist()
+        wide = inputs["input_ids"].shape[1]
+        lengths = [len(tokens) for tokens in self._compiler.vocabulary.encode(sources)] if decoder_only else read
+        room = position_limit(model)
+        for number, length in enumerate(read):
+            if room is not None and length + decoder_only > room:
+                raise ModelError(
+                    f"sentence {number + 1} of the batch has {length} tokens, and the model reads {room}",
+                    "Split the sentence, or use a model that reads more.",
+                )
+        most = None if room is None else room - wide if decoder_only else room - 1
+        limits = [config.max_tokens or 2 * length + 10 for length in lengths]
+        return inputs, [limit if most is None else max(1, min(limit, most)) for limit in limits]
+
+    def _candidates(
+        self, plan: CompiledPlan, hypotheses: Sequence[Hypothesis], limit: int, config: DecodeConfig
+    ) -> list[Candidate]:
+        """The best hypotheses that differ as text."""
+        texts: dict[str, Candidate] = {}
+        for hypothesis in hypotheses:
+            text = self._compiler.vocabulary.decode(hypothesis.tokens).strip()
+            if text not in texts:
+                verdicts = self._verdicts(plan, text, hypothesis, limit, config)
+                texts[text] = Candidate(
+                    text,
+                    hypothesis.log_prob,
+                    hypothesis.edit_score / UNIT,
+                    verdicts,
+                    hypothesis.tokens,
+                    hypothesis.truncated,
+                )
+            if len(texts) == config.candidates:
+                break
+        if not texts:
+            raise RedraftError(
+                f"no text can be written for {plan.plan.source!r}: every token was forbidden",
+                "Ban less, or allow n-grams to repeat.",
+            )
+        return list(texts.values())
+
+    def _verdicts(
+        self, plan: CompiledPlan, text: str, hypothesis: Hypothesis, limit: int, config: DecodeConfig
+    ) -> tuple[Verdict, ...]:
+        judged = judge(
+            plan.plan,
+            text,
+            variants=self._variants,
+            forms_of=self._compiler.forms_in_text,
+            impossible={**_too_long(plan, limit), **plan.impossible},
+        )
+        if config.method != "edit":
+            return tuple(judged)
+        return tuple(
+            Verdict(verdict.edit, verdict.status, _chosen_over(plan, number, verdict, hypothesis), verdict.reason)
+            for number, verdict in enumerate(judged)
+        )
+
+
+def _chosen_over(plan: CompiledPlan, edit: int, verdict: Verdict, hypothesis: Hypothesis) -> bool | None:
+    """Whether an edit was carried out while the alternative was among the siblings; insertions have none."""
+    if verdict.status != "satisfied" or verdict.edit.kind == "insert":
+        return None
+    for number, clause in enumerate(plan.clauses):
+        if clause.edit == edit and clause.role in ("delete", "target"):
+            return hypothesis.done[number] and not hypothesis.violated[number]
+    return False
+
+
+def _too_long(plan: CompiledPlan, limit: int) -> dict[int, str]:
+    reason = f"longer than the output may be ({limit} tokens with the end)"
+    return {
+        clause.edit: reason
+        for clause in plan.clauses
+        if clause.role in ("insert", "target") and all(len(variant.tokens) >= limit for variant in clause.variants)
+    }
+
+
+def _without_forced_end(processors: Any) -> tuple[Any, int | None]:
+    kept, forced = type(processors)(), None
+    for processor in processors:
+        if type(processor).__name__ == "ForcedEOSTokenLogitsProcessor":
+            forced = int(processor.eos_token_id[0])
+        else:
+            kept.append(processor)
+    return kept, forced

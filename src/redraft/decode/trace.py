@@ -1,0 +1,118 @@
+"""The lattice of a search, step by step, as plain data for a viewer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from redraft.constrain.clauses import CompiledPlan
+from redraft.decode.search import State, Step
+from redraft.decode.weights import UNIT
+
+Show = Callable[[Sequence[int]], str]
+
+
+class Trace:
+    """Collects the steps of every sentence of a batch; hand `observe` to the search."""
+
+    def __init__(self, plans: Sequence[CompiledPlan], show: Show) -> None:
+        self._plans = plans
+        self._show = show
+        self.sentences: list[list[dict[str, Any]]] = [[] for _ in plans]
+
+    def observe(self, before: State, step: Step, after: State) -> None:
+        over = before.over.tolist()
+        for batch, sentence in enumerate(self.sentences):
+            if not over[batch]:
+                sentence.append(self._read(batch, before, step, after))
+
+    def _read(self, batch: int, before: State, step: Step, after: State) -> dict[str, Any]:
+        written = int(before.written)
+        token = step.lists.token[batch].tolist()
+        own = step.lists.log_prob[batch].tolist()
+        total = step.nodes.log_prob[batch].tolist()
+        columns = len(token[0])
+        outcome, round_ = self._outcomes(batch, step, len(total))
+        rows, nodes = [], []
+        for row, log_prob in enumerate(before.log_prob[batch].tolist()):
+            if log_prob == -float("inf"):
+                continue
+            tokens = before.tokens[batch, row, :written].tolist()
+            listed = [column for column in range(columns) if own[row][column] > -float("inf")]
+            rows.append(
+                {
+                    "row": row,
+                    "tokens": tokens,
+                    "text": self._show(tokens),
+                    "log_prob": log_prob,
+                    "siblings": [token[row][column] for column in listed],
+                }
+            )
+            for column in sorted(listed, key=lambda column: (-own[row][column], token[row][column])):
+                node = row * columns + column
+                nodes.append(
+                    {
+                        "row": row,
+                        "token": token[row][column],
+                        "text": self._show([token[row][column]]),
+                        "end": bool(step.nodes.is_end[batch, node]),
+                        "token_log_prob": own[row][column],
+                        "log_prob": total[node],
+                        "edit_score": int(step.nodes.score[batch, node]) / UNIT,
+                        "edit_score_pending": int(step.nodes.hopeful[batch, node]) / UNIT,
+                        "satisfied": self._satisfied(batch, step.nodes.key[batch, node]),
+                        "round": round_[node],
+                        "outcome": outcome[node],
+                    }
+                )
+        return {"step": written + 1, "rows": rows, "nodes": nodes, "pool": self._pool(batch, after)}
+
+    def _outcomes(self, batch: int, step: Step, count: int) -> tuple[list[str], list[int | None]]:
+        """Why each node was kept or dropped, and its round."""
+        choice = step.choice
+        outcome, round_ = ["unselected"] * count, [None] * count  # type: list[str], list[int | None]
+        order = choice.order[batch].tolist()
+        in_alpha, in_delta = choice.in_alpha[batch].tolist(), choice.in_delta[batch].tolist()
+        rounds = choice.round[batch].tolist()
+        for place, node in enumerate(order):
+            if step.nodes.barred[batch, node]:
+                outcome[node] = "end not allowed"
+            elif not in_alpha[place]:
+                outcome[node] = "beyond alpha"
+            elif not in_delta[place]:
+                outcome[node] = "below delta"
+            else:
+                round_[node] = rounds[place] + 1
+        beams = choice.rows.shape[1]
+        chosen = choice.node[batch].tolist()
+        for place, (valid, is_end) in enumerate(
+            zip(choice.valid[batch].tolist(), choice.is_end[batch].tolist(), strict=True)
+        ):
+            if valid and is_end and place < beams:
+                outcome[chosen[place]] = "finished"
+        for row, (place, valid) in enumerate(
+            zip(choice.rows[batch].tolist(), choice.row_valid[batch].tolist(), strict=True)
+        ):
+            if valid:
+                outcome[chosen[place]] = f"row {row}"
+        return outcome, round_
+
+    def _satisfied(self, batch: int, key: Tensor) -> list[int]:
+        bits = [int(word) for word in key.tolist()]
+        return [edit for edit in range(len(self._plans[batch].plan.edits)) if bits[edit // 62] >> edit % 62 & 1]
+
+    def _pool(self, batch: int, state: State) -> list[dict[str, Any]]:
+        pool = state.pool
+        return [
+            {
+                "tokens": pool.tokens[batch, place, : int(pool.length[batch, place])].tolist(),
+                "text": self._show(pool.tokens[batch, place, : int(pool.length[batch, place])].tolist()),
+                "log_prob": float(pool.log_prob[batch, place]),
+                "edit_score": int(pool.score[batch, place]) / UNIT,
+                "truncated": bool(pool.truncated[batch, place]),
+            }
+            for place in range(pool.rank.shape[1])
+            if int(pool.rank[batch, place])
+        ]
