@@ -20,8 +20,8 @@ _KEYS = ("vocab", "log_probs_by_prefix", "log_probs_by_last_token", "floor_log_p
 class ScriptedModel:
     """Next-word log-probabilities looked up by the whole prefix, then by the last word, used as they stand.
 
-    Words that a row of the table does not list get `floor_log_prob`; where no row fits, `</s>` has log-probability 0. `<s>` and
-    `<pad>` are never offered. The source is not read.
+    Words that a row of the table does not list get `floor_log_prob`; where no row fits, `</s>` has log-probability 0.
+    `<s>` and `<pad>` are never offered. The source is not read.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ScriptedModel:
 
     @classmethod
     def from_json(cls, path: str | Path) -> ScriptedModel:
-        """Read a table: {"vocab": […], "log_probs_by_prefix": {…}, "log_probs_by_last_token": {…}, "floor_log_prob": …}."""
+        """Read a table, an object with the keys vocab, log_probs_by_prefix, log_probs_by_last_token, floor_log_prob."""
         try:
             table: Any = json.loads(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
@@ -57,6 +57,7 @@ class ScriptedModel:
         unknown = sorted(set(table) - set(_KEYS))
         if unknown:
             raise ModelError(f"{path}: unknown key {unknown[0]!r}", f"The keys are {', '.join(_KEYS)}.")
+        _check_table(table, str(path))
         try:
             return cls(**table)
         except ModelError as error:
@@ -106,3 +107,28 @@ class ScriptedModel:
     def _scores(self) -> Tensor:
         scores = [[self.next_log_probs(row) for row in rows] for rows in self._rows]
         return torch.tensor(scores, dtype=torch.float64, device=self.device)
+
+
+def _check_table(table: dict[str, Any], path: str) -> None:
+    """Refuse what is not a table before a search stumbles over it."""
+
+    def is_number(value: object) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool) and value < float("inf")  # nor NaN
+
+    vocab = table["vocab"]
+    if not isinstance(vocab, list) or not all(isinstance(word, str) and len(word.split()) == 1 for word in vocab):
+        raise ModelError(f"{path}: vocab is not a list of words", 'Write for example ["The", "old", "."].')
+    for key in ("log_probs_by_prefix", "log_probs_by_last_token"):
+        rows = table.get(key, {})
+        rows = rows if isinstance(rows, dict) else {"": rows}
+        for prefix, row in rows.items():
+            if not isinstance(row, dict) or not all(is_number(value) for value in row.values()):
+                raise ModelError(
+                    f"{path}: {key} has a row at {prefix!r} that is not words with log-probabilities",
+                    'Write for example {"The": {"old": -0.5}}.',
+                )
+            for word in row:
+                if word != END and word not in vocab:
+                    raise ModelError(f"{path}: {word!r} stands in the table but not in vocab", "Add it to vocab.")
+    if not is_number(table.get("floor_log_prob", -100.0)):
+        raise ModelError(f"{path}: floor_log_prob is not a number", "Write for example -100.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 HYPHENS = "-\u2010\u2011"
 APOSTROPHES = "'\u2019"
@@ -50,6 +51,7 @@ class Word:
     end: int
 
 
+@lru_cache(maxsize=65_536)
 def sign(character: str) -> Sign:
     if character.isspace():
         return Sign.SPACE
@@ -95,13 +97,17 @@ def next_tail(tail: Tail, sign: Sign) -> Tail:
     return Tail[sign.name]
 
 
+# The two rules as a table, for speed: (tail, sign) → (closes, next tail).
+_STEP = tuple(tuple((closes(tail, sign), next_tail(tail, sign)) for sign in Sign) for tail in Tail)
+
+
 def split_words(text: str) -> list[Word]:
     """The words of a text with their character spans; white space belongs to none."""
     words: list[Word] = []
     tail, start, undecided = Tail.EDGE, 0, False
     for at, character in enumerate(text):
         here = sign(character)
-        verdict = closes(tail, here)
+        verdict, tail = _STEP[tail][here]
         if undecided and verdict is Closes.YES:  # the number sign before this stands alone
             words.append(Word(text[start : at - 1], start, at - 1))
             start = at - 1
@@ -110,7 +116,6 @@ def split_words(text: str) -> list[Word]:
             if start < at:
                 words.append(Word(text[start:at], start, at))
             start = at + 1 if here is Sign.SPACE else at
-        tail = next_tail(tail, here)
     if undecided:
         words.append(Word(text[start:-1], start, len(text) - 1))
         start = len(text) - 1

@@ -5,28 +5,19 @@ from __future__ import annotations
 import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
-from redraft.align.words import Tail, split_words
+from redraft.align.words import split_words
 from redraft.constrain.clauses import Clause, CompiledPlan, Role, Variant
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.phrases import Variants, begins, forms, needs
-from redraft.constrain.tails import STATES
+from redraft.constrain.tails import starts_after
 from redraft.constrain.vocabulary import Vocabulary, vocabulary_of
 from redraft.errors import PlanError
 
-# Where a word may stand: at the start, after a space, after a quote or bracket. A tokenizer may split it differently in each.
+# Where a word may stand: at the start, after a space, a quote, a bracket. A tokenizer may split it differently in each.
 _BEFORE = ("", "a ", '"', "(", "'")
-# A text that leaves each tail behind, to ask the word rule whether a phrase could start after it.
-_LEAVES_TAIL = {
-    Tail.EDGE: "",
-    Tail.LETTER: "a",
-    Tail.DIGIT: "1",
-    Tail.HYPHEN: "-",
-    Tail.APOSTROPHE: "a'",
-    Tail.NUMBER_SIGN: "1,",
-    Tail.OTHER: '"',
-}
 _KEEP_PHRASES = 200_000
 _KEEP_PLANS = 20_000
 
@@ -41,13 +32,18 @@ class _Written:
 
 
 class Compiler:
-    """Compiles plans for one tokenizer and remembers the phrases and plans it has seen."""
+    """Compiles plans for one tokenizer and remembers the phrases and plans it has seen.
+
+    A phrase is known by the tokens of each form behind each of `_BEFORE`. Where a tokenizer joins the end of a phrase to
+    what follows (a piece "11,", or a phrase that itself ends in punctuation) only the verdict finds it.
+    """
 
     def __init__(self, vocabulary: Vocabulary, variants: Variants = "case") -> None:
         self.vocabulary = vocabulary
         self.variants: Variants = variants
         self._written: dict[str, _Written] = {}
         self._plans: dict[EditPlan, CompiledPlan] = {}
+        self._any_special = False
 
     def compile(
         self, plans: Iterable[EditPlan], *, on_special: Literal["raise", "impossible"] = "raise"
@@ -64,8 +60,7 @@ class Compiler:
             self._plans[plan] = self._compile_one(plan)
         compiled = [self._plans[plan] for plan in plans]
         if on_special == "raise":
-            for number, one in enumerate(compiled, 1):
-                _refuse_special(number, one)
+            self._refuse_special(plans)
         return compiled
 
     def forms_in_text(self, plan: EditPlan, phrase: str) -> tuple[str, ...]:
@@ -85,13 +80,18 @@ class Compiler:
         new = [form for form in dict.fromkeys(wanted) if form not in self._written]
         if not new:
             return
-        alone = self.vocabulary.encode(_BEFORE[1:])
         encoded = self.vocabulary.encode([before + form for form in new for before in _BEFORE])
         for place, form in enumerate(new):
             group = encoded[place * len(_BEFORE) : (place + 1) * len(_BEFORE)]
-            self._written[form] = self._written_as(group, [[], *alone])
+            self._written[form] = self._written_as(group)
+        self._any_special = self._any_special or any(self._written[form].special for form in new)
 
-    def _written_as(self, encoded: Sequence[Sequence[int]], alone: Sequence[Sequence[int]]) -> _Written:
+    @cached_property
+    def _alone(self) -> list[list[int]]:
+        """The tokens of each of `_BEFORE` with nothing behind it."""
+        return [[], *self.vocabulary.encode(_BEFORE[1:])]
+
+    def _written_as(self, encoded: Sequence[Sequence[int]]) -> _Written:
         """The distinct token sequences of one form among its encodings behind each of `_BEFORE`.
 
         Behind a quote the tokenizer may join the quote to the word ("'s" + "ucceed"); such a variant keeps the quote.
@@ -101,14 +101,15 @@ class Compiler:
         if special or not plain or -1 in plain or self.vocabulary.unknown in plain:
             return _Written(special=special)
         shown = self._text(plain).strip()
+        words = len(split_words(shown))
         variants: dict[tuple[int, ...], Variant] = {}
-        for tokens, before in zip(encoded, alone, strict=True):
+        for tokens, before in zip(encoded, self._alone, strict=True):
             own = tuple(tokens[_common(tokens, before) :])
-            if not own or -1 in own or not self.vocabulary.special.isdisjoint(own):
+            if own in variants or not own or -1 in own or not self.vocabulary.special.isdisjoint(own):
                 continue
             text = self._text(own)
-            if own not in variants and text.endswith(shown):
-                variants[own] = Variant(own, _starts(text, shown), len(split_words(shown)))
+            if text.endswith(shown):
+                variants[own] = Variant(own, starts_after(text[: len(text) - len(shown)], shown[:2]), words)
         return _Written(tuple(variants.values()), shown)
 
     def _text(self, tokens: Sequence[int]) -> str:
@@ -138,9 +139,23 @@ class Compiler:
         return Clause(role, number, need, tuple(variants.values()))
 
     def _reason(self, plan: EditPlan, phrases: Sequence[str]) -> str:
-        if any(self._written[form].special for phrase in phrases for form in self._forms(plan, phrase)):
-            return "holds a special token"
-        return "cannot be encoded"
+        return "holds a special token" if self._holds_special(plan, phrases) else "cannot be encoded"
+
+    def _holds_special(self, plan: EditPlan, phrases: Sequence[str]) -> bool:
+        return any(self._written[form].special for phrase in phrases for form in self._forms(plan, phrase))
+
+    def _refuse_special(self, plans: Sequence[EditPlan]) -> None:
+        if not self._any_special:
+            return
+        for number, plan in enumerate(plans, 1):
+            for place, edit in enumerate(plan.edits):
+                if self._holds_special(plan, (edit.phrase, *edit.targets)):
+                    which = f"plan {number}: " if len(plans) > 1 else ""
+                    raise PlanError(
+                        f"{which}the phrase of edit {place + 1} holds a special token of the tokenizer",
+                        "Write the phrase without it; special tokens never stand in a text.",
+                        field=f"edits[{place}]",
+                    )
 
 
 _COMPILERS: weakref.WeakKeyDictionary[Vocabulary, dict[Variants, Compiler]] = weakref.WeakKeyDictionary()
@@ -160,31 +175,11 @@ def compile(plans: EditPlan | Iterable[EditPlan], tokenizer: Any, *, variants: V
     return compiler_for(tokenizer, variants).compile([plans] if isinstance(plans, EditPlan) else plans)
 
 
-def _refuse_special(number: int, compiled: CompiledPlan) -> None:
-    for edit, reason in compiled.impossible.items():
-        if "special" in reason:
-            raise PlanError(
-                f"plan {number}: the phrase of edit {edit + 1} holds a special token of the tokenizer",
-                "Write the phrase without it; special tokens never stand in a text.",
-                field=f"edits[{edit}]",
-            )
-
-
 def _without(source: Clause, target: Clause) -> Clause:
     """With inflections a target may be a form of its source; written, it is the target."""
     wanted = {variant.tokens for variant in target.variants}
     kept = tuple(variant for variant in source.variants if variant.tokens not in wanted)
     return Clause(source.role, source.edit, source.need, kept)
-
-
-def _starts(text: str, shown: str) -> tuple[bool, ...]:
-    """(tail,) whether `shown`, at the end of `text`, begins a word when the text comes after each tail."""
-    lead = len(text) - len(shown)
-    allowed = [False] * STATES
-    for tail, before in _LEAVES_TAIL.items():
-        place = len(before) + lead
-        allowed[tail] = any(word.start == place for word in split_words(before + text))
-    return tuple(allowed)
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:

@@ -23,64 +23,63 @@ class Cover:
 class Layout:
     """Every token of every variant has a *position*; the tokens of a variant stand side by side.
 
-    The automaton of a row is one bit a position: "the row ends with this variant's tokens up to here". A token moves every
-    bit to the next position or clears it, so matching resumes by itself at every prefix that still fits.
+    The automaton of a row is one bit a position: "the row ends with this variant's tokens up to here". A token moves
+    every bit to the next position or clears it, so matching resumes by itself at every prefix that still fits.
     """
 
     tokens: list[int]  # (position,)
     first: list[bool]  # (position,) starts a variant
     starts: list[tuple[bool, ...]]  # (position, tail) where a variant may start; only read where `first`
     clause_of: list[int]  # (position,)
-    offers: list[list[int]]  # (position, …) positions of the other side that part here, or ALWAYS
+    offers: list[tuple[int, ...]]  # (position, …) positions of the other side that part here, or ALWAYS
     finals: list[int]  # (variant,) position of its last token
     final_clause: list[int]  # (variant,)
-    late: list[list[int]]  # (variant, …) positions of longer variants of the other side, tested one token later
+    late: list[tuple[int, ...]]  # (variant, …) positions of longer variants of the other side, tested one token later
     covers: list[Cover]
     final_covers: list[Cover]  # the same where the longer phrase is complete
 
 
 def lay_out(compiled: CompiledPlan) -> Layout:
     clauses = compiled.clauses
-    begin: dict[tuple[int, int], int] = {}  # (clause, variant) → first position
     layout = Layout([], [], [], [], [], [], [], [], [], [])
+    begins: list[list[int]] = []  # (clause, variant) first position
     for number, clause in enumerate(clauses):
-        for index, variant in enumerate(clause.variants):
-            begin[number, index] = len(layout.tokens)
+        begins.append([])
+        for variant in clause.variants:
+            size = len(variant.tokens)
+            begins[-1].append(len(layout.tokens))
             layout.tokens.extend(variant.tokens)
-            layout.first.extend([True] + [False] * (len(variant.tokens) - 1))
-            layout.starts.extend([variant.starts] * len(variant.tokens))
-            layout.clause_of.extend([number] * len(variant.tokens))
+            layout.first.append(True)
+            layout.first.extend([False] * (size - 1))
+            layout.starts.extend([variant.starts] * size)
+            layout.clause_of.extend([number] * size)
             layout.finals.append(len(layout.tokens) - 1)
             layout.final_clause.append(number)
-            layout.late.append([])
-    layout.offers.extend([] for _ in layout.tokens)
-    variant_of = {place: row for row, place in enumerate(begin)}
+    layout.offers.extend([()] * len(layout.tokens))
+    layout.late.extend([()] * len(layout.finals))
     for left in range(len(clauses) - 1):  # the two sides of a substitution are neighbours
         if clauses[left].role == "source":
-            for own, other in ((left, left + 1), (left + 1, left)):
-                _add_offers(layout, clauses, own, other, begin, variant_of)
-    _add_covers(layout, clauses, begin)
+            _add_offers(layout, clauses[left], clauses[left + 1], begins[left], begins[left + 1])
+    _add_covers(layout, clauses, begins)
     return layout
 
 
-def _add_offers(
-    layout: Layout,
-    clauses: Sequence[Clause],
-    own: int,
-    other: int,
-    begin: dict[tuple[int, int], int],
-    variant_of: dict[tuple[int, int], int],
-) -> None:
+def _add_offers(layout: Layout, left: Clause, right: Clause, left_begins: list[int], right_begins: list[int]) -> None:
     """Where each variant of one side parts from each of the other, and which token would have been the other's."""
-    for i, x in enumerate(clauses[own].variants):
-        for j, y in enumerate(clauses[other].variants):
+    left_row = layout.final_clause.index(layout.clause_of[left_begins[0]]) if left_begins else 0
+    right_row = left_row + len(left_begins)
+    for i, (x, x_begin) in enumerate(zip(left.variants, left_begins, strict=True)):
+        for j, (y, y_begin) in enumerate(zip(right.variants, right_begins, strict=True)):
             k = _parting(x.tokens, y.tokens)
-            if k == len(y.tokens):
-                layout.offers[begin[own, i] + k].append(ALWAYS)
-            elif k == len(x.tokens):
-                layout.late[variant_of[own, i]].append(begin[other, j] + k)
+            if k == len(x.tokens):
+                layout.offers[y_begin + k] += (ALWAYS,)
+                layout.late[left_row + i] += (y_begin + k,)
+            elif k == len(y.tokens):
+                layout.offers[x_begin + k] += (ALWAYS,)
+                layout.late[right_row + j] += (x_begin + k,)
             else:
-                layout.offers[begin[own, i] + k].append(begin[other, j] + k)
+                layout.offers[x_begin + k] += (y_begin + k,)
+                layout.offers[y_begin + k] += (x_begin + k,)
 
 
 def _parting(left: Sequence[int], right: Sequence[int]) -> int:
@@ -91,9 +90,9 @@ def _parting(left: Sequence[int], right: Sequence[int]) -> int:
     return min(len(left), len(right))
 
 
-def _add_covers(layout: Layout, clauses: Sequence[Clause], begin: dict[tuple[int, int], int]) -> None:
+def _add_covers(layout: Layout, clauses: Sequence[Clause], begins: list[list[int]]) -> None:
     longer = [
-        (begin[number, index], variant)
+        (begins[number][index], variant)
         for number, clause in enumerate(clauses)
         if clause.role in ("insert", "target")
         for index, variant in enumerate(clause.variants)

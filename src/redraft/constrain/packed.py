@@ -81,22 +81,31 @@ def layout_of(compiled: CompiledPlan) -> Layout:
     return _LAYOUTS[compiled]
 
 
-def pack(plans: Sequence[CompiledPlan], price: Price, vocab: int, device: torch.device) -> PackedPlans:
-    """Stack plans that share a tokenizer. `price` gives the λ of a clause."""
-    layouts = [layout_of(plan) for plan in plans]
-    positions = max(1, max(len(layout.tokens) for layout in layouts))
-    clauses = max(1, max(len(plan.clauses) for plan in plans))
+def pack(
+    plans: Sequence[CompiledPlan], price: Price, vocab: int, device: torch.device, *, roomy: bool = False
+) -> PackedPlans:
+    """Stack plans that share a tokenizer. `price` gives the λ of a clause.
 
-    def pad(rows: Sequence[Sequence[int]], fill: int, size: int | None = None) -> Tensor:
-        wide = size if size is not None else max(1, max(len(row) for row in rows))
+    `roomy` rounds every size up, so that batches of like plans have equal shapes and a captured step fits them all.
+    """
+    layouts = [layout_of(plan) for plan in plans]
+
+    def size(needed: int, step: int) -> int:
+        return -(-max(1, needed) // step) * step if roomy else max(1, needed)
+
+    positions = size(max(len(layout.tokens) for layout in layouts), 64)
+    clauses = size(max(len(plan.clauses) for plan in plans), 16)
+
+    def pad(rows: Sequence[Sequence[int]], fill: int, width: int | None = None) -> Tensor:
+        wide = width if width is not None else size(max(len(row) for row in rows), 64)
         array = np.full((len(rows), wide), fill, dtype=np.int64)
         for place, row in enumerate(rows):
             array[place, : len(row)] = row
         return torch.from_numpy(array).to(device)
 
-    def pad_lists(rows: Sequence[Sequence[Sequence[int]]], fill: int, size: int | None = None) -> Tensor:
-        wide = size if size is not None else max(1, max(len(row) for row in rows))
-        deep = max([1, *(len(cell) for row in rows for cell in row)])
+    def pad_lists(rows: Sequence[Sequence[Sequence[int]]], fill: int, width: int | None = None) -> Tensor:
+        wide = width if width is not None else size(max(len(row) for row in rows), 64)
+        deep = size(max((len(cell) for row in rows for cell in row), default=0), 4)
         array = np.full((len(rows), wide, deep), fill, dtype=np.int64)
         for place, row in enumerate(rows):
             for column, cell in enumerate(row):
@@ -156,7 +165,7 @@ def pack(plans: Sequence[CompiledPlan], price: Price, vocab: int, device: torch.
             ],
             dim=-1,
         ),
-        nesting=_pack_nesting(layouts, positions, clauses, device),
+        nesting=_pack_nesting(layouts, positions, clauses, device, size),
         tables=tables_on(plans[0].tables, vocab, device),
     )
 
@@ -166,19 +175,21 @@ def _bit(clause: Clause, word: int) -> int:
     return 1 << place if own == word and clause.role != "source" else 0
 
 
-def _pack_nesting(layouts: Sequence[Layout], positions: int, clauses: int, device: torch.device) -> Nesting | None:
+def _pack_nesting(
+    layouts: Sequence[Layout], positions: int, clauses: int, device: torch.device, size: Callable[[int, int], int]
+) -> Nesting | None:
     inner = [sorted({cover.clause for cover in layout.final_covers}) for layout in layouts]
     if not any(inner):
         return None
-    ages = 2 + max(cover.age for layout in layouts for cover in layout.final_covers)
-    wide = max(len(row) for row in inner)
+    ages = size(2 + max(cover.age for layout in layouts for cover in layout.final_covers), 4)
+    wide = size(max(len(row) for row in inner), 4)
 
     def table(covers: Sequence[Sequence[Cover]]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
         cells: dict[tuple[int, int, int], list[int]] = {}
         for place, row in enumerate(covers):
             for cover in row:
                 cells.setdefault((place, inner[place].index(cover.clause), cover.age), []).append(cover.position)
-        deep = max([1, *(len(cell) for cell in cells.values())])
+        deep = size(max((len(cell) for cell in cells.values()), default=0), 4)
         array = np.full((len(layouts), wide, ages, deep), positions, dtype=np.int64)
         for (place, row_, age), cell in cells.items():
             array[place, row_, age, : len(cell)] = cell
@@ -210,7 +221,7 @@ def tables_on(tables: TailTables, vocab: int, device: torch.device) -> Tables:
     if key not in known:
         size = tables.closes.shape[1]
         # One column more than the model can choose: the last stands for "no token".
-        after = np.zeros((STATES, max(vocab, size) + 1), dtype=np.int64)
+        after = np.tile(np.arange(STATES, dtype=np.int64)[:, None], max(vocab, size) + 1)
         closes = np.zeros((STATES, max(vocab, size) + 1), dtype=np.uint8)
         after[:, :size], closes[:, :size] = tables.next_tail, tables.closes
         known[key] = Tables(

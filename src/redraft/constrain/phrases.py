@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Literal
 
 from redraft.align.words import split_words
@@ -12,6 +12,7 @@ from redraft.constrain.edits import EditPlan
 Variants = Literal["exact", "case", "lemma"]
 
 
+@lru_cache(maxsize=65_536)
 def forms(phrase: str, variants: Variants = "case", *, begins_source: bool = False) -> tuple[str, ...]:
     """How a phrase may be written: as it stands, capitalised, inflected.
 
@@ -28,27 +29,44 @@ def forms(phrase: str, variants: Variants = "case", *, begins_source: bool = Fal
 
 
 def begins(source: str, phrase: str) -> bool:
-    return source.lstrip().startswith(phrase)
+    """Whether the source begins with the phrase, as words."""
+    source = source.lstrip()
+    # The rule looks two characters ahead at most.
+    return source.startswith(phrase) and any(word.end == len(phrase) for word in split_words(source[: len(phrase) + 2]))
 
 
 def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
     """For each edit: which occurrence meets an insertion; how many occurrences a deletion or substitution lets pass.
 
-    Insertions of the same phrase are met one after the other. What the plan itself inserts, or writes as a target, is free.
+    Insertions of the same phrase are met one after the other. What the plan itself inserts or writes as a target is
+    free. A phrase counts as another where it is one of its forms: "War" is a way to write "war", not the reverse, so of
+    those two insertions "War" asks for one occurrence of its own and "war" for two of either.
     """
+    edits = plan.edits
+    if variants != "lemma" and _all_differ(plan):
+        return [int(edit.kind == "insert") for edit in edits]
 
-    def key(phrase: str) -> str:
-        return phrase if variants == "exact" else phrase.casefold()
+    def is_form_of(phrase: str, other: str) -> bool:
+        return phrase in forms(other, variants, begins_source=begins(plan.source, other))
 
-    written = Counter(key(edit.phrase) for edit in plan.edits if edit.kind == "insert")
-    written += Counter(target for edit in plan.edits for target in {key(phrase) for phrase in edit.targets})
-    inserted: Counter[str] = Counter()
     found = []
-    for edit in plan.edits:
-        if edit.kind == "insert":
-            inserted[key(edit.phrase)] += 1
-        found.append(inserted[key(edit.phrase)] if edit.kind == "insert" else written[key(edit.phrase)])
+    for number, edit in enumerate(edits):
+        count = 0
+        for place, other in enumerate(edits):
+            if other.kind == "insert":
+                counts = is_form_of(other.phrase, edit.phrase)
+                if edit.kind == "insert" and place > number:  # of equals, the earlier is met first
+                    counts = counts and not is_form_of(edit.phrase, other.phrase)
+            else:
+                counts = edit.kind != "insert" and any(is_form_of(target, edit.phrase) for target in other.targets)
+            count += counts
+        found.append(count)
     return found
+
+
+def _all_differ(plan: EditPlan) -> bool:
+    phrases = [phrase.casefold() for edit in plan.edits for phrase in (edit.phrase, *edit.targets)]
+    return len(set(phrases)) == len(phrases)
 
 
 def find(text: str, wanted: Iterable[str]) -> list[tuple[int, int]]:

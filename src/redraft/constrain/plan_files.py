@@ -78,18 +78,29 @@ class JsonlReader(Iterator[T]):
         self._report = report
 
     def __next__(self) -> T:
-        while (line := self._next_line()) is not None:
-            try:
-                text = self._decode(line).rstrip("\r\n")  # else half a line breaks at column 1 of the next
-                if not text.strip():
-                    continue
-                item = self._parse(_parse_json(text))
-            except PlanError as error:
-                self._refuse(error.at(path=self.path, line=self._number))
-            else:
+        while True:
+            item = self.next_line()
+            if isinstance(item, PlanError):
+                self._refuse(item)
+            elif item is not None:
                 self.read += 1
                 return item
-        raise StopIteration
+
+    @property
+    def line(self) -> int:
+        """The number of the line read last, from 1."""
+        return self._number
+
+    def next_line(self) -> T | PlanError | None:
+        """What the next line holds, whatever `on_error` says: an item, its error, or None where it is blank."""
+        line = self._next_line()
+        if line is None:
+            raise StopIteration
+        try:
+            text = self._decode(line).rstrip("\r\n")  # else half a line breaks at column 1 of the next
+            return self._parse(_parse_json(text)) if text.strip() else None
+        except PlanError as error:
+            return error.at(path=self.path, line=self._number)
 
     def close(self) -> None:
         """Stop here; a file this reader opened is closed."""

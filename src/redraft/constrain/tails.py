@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from redraft.align.words import Closes, Sign, Tail, closes, next_tail, sign
 
 # Byte-level vocabularies cut characters in two: in GPT-2's, a curly quote is b"\xe2\x80" and then b"\x9c". A state is a
-# tail and the bytes of a character that has only begun. Only these beginnings are kept apart, since quotes, dashes, hyphens and
-# odd spaces live behind them; any other beginning counts as a letter at once, which never closes a word wrongly.
+# tail and the bytes of a character that has only begun. Only these beginnings are kept apart, since quotes, dashes,
+# hyphens and odd spaces live behind them. Any other beginning counts at once as whichever of the characters behind it
+# holds the most together: a word may then seem to go on where it ends, but never to end where it goes on.
 _BEGUN = (b"", b"\xc2", b"\xe2", b"\xe2\x80")
 STATES = len(Tail) * len(_BEGUN)
 
@@ -31,9 +32,9 @@ class TailTables:
 
 
 def tail_tables(texts: Sequence[bytes | None]) -> TailTables:
-    """Tables for a vocabulary of token texts; None marks a special token, which never closes a word."""
-    after = np.zeros((STATES, len(texts)), dtype=np.uint8)
-    close = np.full((STATES, len(texts)), Closes.NO, dtype=np.uint8)
+    """Tables for a vocabulary of token texts; None marks a special token, which writes nothing and decides nothing."""
+    after = np.tile(np.arange(STATES, dtype=np.uint8)[:, None], len(texts))
+    close = np.full((STATES, len(texts)), Closes.LATER, dtype=np.uint8)
     columns: dict[tuple[Unit, ...], list[int]] = {}
     for token, text in enumerate(texts):
         if text is not None:
@@ -50,16 +51,25 @@ def tail_after(text: bytes, state: int = Tail.EDGE) -> int:
     return _run(state, _units(text))[1]
 
 
+@lru_cache(maxsize=65_536)
+def starts_after(lead: str, word: str) -> tuple[bool, ...]:
+    """(state,) whether a word begins with `word` when `lead` and then `word` are written in each state.
+
+    A lone number sign may begin one; what follows it decides, as it does for its end.
+    """
+    return _starts_after(_units(lead.encode()), _units(word[:2].encode()))
+
+
 @lru_cache(maxsize=4096)
-def _sign_of(character: str) -> Sign:
-    return sign(character)
+def _starts_after(lead: tuple[Unit, ...], word: tuple[Unit, ...]) -> tuple[bool, ...]:
+    return tuple(_run(_run(state, lead)[1], word)[0] is not Closes.NO for state in range(STATES))
 
 
 def _units(text: bytes) -> tuple[Unit, ...]:
     units: list[Unit] = []
     for character in text.decode("utf-8", "surrogateescape"):
         broken = 0xDC80 <= ord(character) <= 0xDCFF
-        units.append(-(ord(character) - 0xDC00) if broken else int(_sign_of(character)))
+        units.append(-(ord(character) - 0xDC00) if broken else int(sign(character)))
     return tuple(units)
 
 
@@ -75,28 +85,46 @@ def _run(state: int, units: tuple[Unit, ...]) -> tuple[Closes, int]:
     verdict = Closes.LATER
     tail, begun = Tail(state % len(Tail)), _BEGUN[state // len(Tail)]
     for unit in units:
-        if unit >= 0:
-            here: Sign | None = Sign(unit) if not begun else Sign.LETTER  # a character that broke off
-            begun = b""
-        else:
-            here, begun = _whole(begun + bytes([-unit]))
-        if here is None:
-            continue
-        if verdict is Closes.LATER:
-            verdict = closes(tail, here)
-        tail = next_tail(tail, here)
+        read, begun = _read(begun, unit)
+        for signs in read:
+            if verdict is Closes.LATER:
+                verdicts = {closes(tail, one) for one in signs}
+                verdict = verdicts.pop() if len(verdicts) == 1 else Closes.NO
+            if len(signs) == 1:
+                tail = next_tail(tail, signs[0])
+            else:  # after a digit the fewest words end, then after a letter
+                tail = Tail.DIGIT if Sign.DIGIT in signs else Tail.LETTER if Sign.LETTER in signs else Tail.OTHER
     return verdict, tail + len(Tail) * _BEGUN.index(begun)
 
 
-def _whole(data: bytes) -> tuple[Sign | None, bytes]:
-    """The sign of a character once it is known, else the bytes to remember."""
+_BROKEN = (Sign.OTHER,)  # decodes to U+FFFD
+
+
+def _read(begun: bytes, unit: Unit) -> tuple[list[tuple[Sign, ...]], bytes]:
+    """The characters that a unit completes, each as the signs it may have, and the bytes to remember."""
+    if unit >= 0:
+        return [_BROKEN, (Sign(unit),)] if begun else [(Sign(unit),)], b""
+    byte = bytes([-unit])
+    data = begun + byte
     if data in _BEGUN:
-        return None, data
-    if len(data) > 1:
-        try:
-            return _sign_of(data.decode("utf-8")), b""
-        except UnicodeDecodeError:
-            return (Sign.OTHER if data[:1] == b"\xe2" else Sign.LETTER), b""
-    if 0x80 <= data[0] < 0xC0:  # goes on with a character that has been counted already
-        return None, b""
-    return Sign.LETTER, b""
+        return [], data
+    goes_on = 0x80 <= byte[0] < 0xC0
+    if begun and not goes_on:
+        read, begun = _read(b"", unit)
+        return [_BROKEN, *read], begun
+    if begun:
+        return [_signs_behind(data)], b""
+    if goes_on:  # with a character that has been counted already; if there is none it parts words, so nothing is lost
+        return [], b""
+    return [_signs_behind(byte)], b""
+
+
+@cache
+def _signs_behind(data: bytes) -> tuple[Sign, ...]:
+    """The signs of all characters whose UTF-8 begins with these bytes."""
+    if data[0] in (0xC0, 0xC1) or data[0] > 0xF4:
+        return _BROKEN
+    if len(data) == 1 and data[0] >= 0xE0:  # thousands of characters of every sort
+        return (Sign.LETTER, Sign.DIGIT, Sign.OTHER)
+    ends = (b"",) if len(data) == (2 if data[0] < 0xE0 else 3) else (bytes([last]) for last in range(0x80, 0xC0))
+    return tuple(sorted({sign((data + end).decode()) for end in ends}))

@@ -49,8 +49,11 @@ def judge(
             ]
         return find(text, wanted)
 
+    def words(span: Span) -> int:
+        return len(split_words(text[slice(*span)]))
+
     kept = [
-        (span, len(split_words(phrase)))
+        (span, words(span))
         for edit in plan.edits
         for phrase in (edit.targets or (edit.phrase,) if edit.kind != "delete" else ())
         for span in found(phrase)
@@ -61,8 +64,7 @@ def judge(
         if edit.kind == "insert":
             status: Status = "satisfied" if len(written) >= need else "unmet"
         else:
-            words = len(split_words(edit.phrase))
-            charged = [span for span in written[need:] if not _inside(span, words, kept)]
+            charged = [span for span in written[need:] if not _inside(span, words(span), kept)]
             met = edit.kind == "delete" or bool(found(*edit.targets))
             status = "violated" if charged else "satisfied" if met else "unmet"
         reason = (impossible or {}).get(number) if status == "unmet" else None

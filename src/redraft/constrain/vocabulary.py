@@ -16,10 +16,19 @@ from redraft.errors import ModelError
 class Vocabulary(Protocol):
     """The view of a tokenizer that plans are compiled with."""
 
-    texts: Sequence[bytes | None]  # (vocab,) what a token writes in the middle of a text; None: a special token
-    special: frozenset[int]
-    unknown: int | None
-    tables: TailTables
+    @property
+    def texts(self) -> Sequence[bytes | None]:
+        """(vocab,) what a token writes in the middle of a text; None: a special token."""
+
+    @property
+    def special(self) -> frozenset[int]: ...
+
+    @property
+    def unknown(self) -> int | None:
+        """The token that stands for what cannot be encoded; one of `special`."""
+
+    @property
+    def tables(self) -> TailTables: ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]: ...
 
@@ -59,7 +68,9 @@ class TokenizerVocabulary:
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self.special = frozenset(tokenizer.all_special_ids)
-        self.unknown = tokenizer.unk_token_id
+        # GPT-2 names its end token here too, which no text is encoded with.
+        taken = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id)
+        self.unknown: int | None = None if tokenizer.unk_token_id in taken else tokenizer.unk_token_id
         self.texts = _token_texts(tokenizer, self.special)
 
     @cached_property
@@ -131,7 +142,7 @@ def _shown_after_a_word(tokenizer: Any, names: Sequence[str | None], special: fr
 
 
 def _byte_alphabet() -> dict[str, int]:
-    """Byte-level BPE writes each byte as a printable character: itself where it is one, else the next free code point."""
+    """Byte-level BPE writes each byte as a printable character: itself if it is one, else the next free code point."""
     printable = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1)]
     alphabet = {chr(byte): byte for byte in printable}
     for offset, byte in enumerate(byte for byte in range(256) if byte not in set(printable)):

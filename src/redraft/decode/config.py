@@ -8,8 +8,6 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from redraft.errors import ConfigError
 
-Method = Literal["edit", "beam", "negative", "neurologic"]
-
 
 def _setting(default: Any, help: str) -> Any:
     return field(default=default, metadata={"help": help})
@@ -19,7 +17,7 @@ def _setting(default: Any, help: str) -> Any:
 class DecodeConfig:
     """How to search. docs/search.md explains each of these."""
 
-    method: Method = _setting("edit", "how edits steer the search")
+    method: Literal["edit", "beam", "negative", "neurologic"] = _setting("edit", "how edits steer the search")
     beams: int = _setting(20, "rows kept for each sentence")
     width: int | None = _setting(None, "tokens each row expands, and so the siblings of each; 2 · beams if not given")
     alpha: int = _setting(200, "nodes of a sentence kept at each step, the likeliest first")

@@ -108,7 +108,8 @@ def banned_words(progress: Progress, plans: PackedPlans, vocab: int, end_tokens:
     distinct = plans.unique.shape[1]
     nothing = torch.full((batch, beams, 4), -2, dtype=torch.int64, device=device)
     token = torch.cat([plans.unique[:, None].expand(batch, beams, -1), nothing], -1)
-    stand_in = torch.tensor([Closes.NO, Closes.YES, Closes.LATER, Closes.YES], dtype=torch.uint8, device=device)
+    stand_in = torch.arange(4, dtype=torch.uint8, device=device)  # NO, YES, LATER and, for the end, YES again
+    stand_in = torch.where(stand_in > Closes.LATER, int(Closes.YES), stand_in).to(torch.uint8)
     tail = progress.tail[..., None]
     known = plans.unique[:, None].clamp(min=0).expand(batch, beams, -1)
     closes = torch.cat([plans.tables.closes[tail, known], stand_in.expand(batch, beams, 4)], -1)
@@ -117,9 +118,18 @@ def banned_words(progress: Progress, plans: PackedPlans, vocab: int, end_tokens:
     final[..., -1] = True
     column = torch.nn.functional.pad(plans.unique_of, (0, 1), value=distinct + 4).gather(1, plans.finals)
     scored = score_nodes(
-        progress, plans, look(progress, plans, nothing), token, column[:, None].expand(batch, beams, -1), closes, after, final,
-        offers_matter=False, penalties=True, group_deletions=False,
-    )  # fmt: skip
+        progress,
+        plans,
+        look(progress, plans, nothing),
+        token,
+        column[:, None].expand(batch, beams, -1),
+        closes,
+        after,
+        final,
+        offers_matter=False,
+        penalties=True,
+        group_deletions=False,
+    )
     bad = scored.charges > 0
     row_closes = plans.tables.closes[progress.tail][..., :vocab]
     mask = torch.zeros(batch, beams, vocab + 1, dtype=torch.bool, device=device)

@@ -12,6 +12,7 @@ from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.tails import tail_tables
 from redraft.decode.config import DecodeConfig
+from redraft.decode.graph import Graphs
 from redraft.decode.search import Hypothesis, search
 from redraft.decode.transformers_steps import TransformersSteps
 from redraft.errors import ConfigError, PlanError
@@ -25,14 +26,16 @@ def generate(
     generation_config: Any = None,
     edit_constraints: Sequence[CompiledPlan] | None = None,
     edit_config: DecodeConfig | None = None,
+    edit_graphs: Graphs | None = None,
     synced_gpus: bool = False,
     streamer: Any = None,
     **model_kwargs: Any,
 ) -> Any:
     """Edit-constrained beam search over what `model.generate` has prepared; returns what its beam search returns.
 
-    `edit_constraints` comes from `redraft.compile(plans, tokenizer)`, one plan for each input, and `edit_config` holds the settings of the
-    search. Beams, length penalty, early stopping, lengths and processors are those given to `model.generate`.
+    `edit_constraints` comes from `redraft.compile(plans, tokenizer)`, one plan for each input, and `edit_config` holds
+    the settings of the search. Beams, length penalty, early stopping, lengths and processors are those given to
+    `model.generate`.
     """
     if generation_config.do_sample:
         raise ConfigError("do_sample=True", "The search is a beam search: leave do_sample out.")
@@ -60,7 +63,8 @@ def generate(
         keep_scores=bool(generation_config.return_dict_in_generate and generation_config.output_scores),
     )
     room = generation_config.max_length - prompt
-    found = search(steps, [plan.plan.source for plan in plans], plans, config, [room] * batch)
+    sources = [plan.plan.source for plan in plans]
+    found = search(steps, sources, plans, config, [room] * batch, graphs=edit_graphs)
     return _as_transformers(model, generation_config, input_ids[::beams], found, steps, model_kwargs)
 
 

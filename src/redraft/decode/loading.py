@@ -46,7 +46,7 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[A
     try:
         config = AutoConfig.from_pretrained(name)
         kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-        model = kind.from_pretrained(name, dtype=_dtype(dtype) or "auto")
+        model: Any = kind.from_pretrained(name, dtype=_dtype(dtype) or "auto")
         tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
         raise ModelError(

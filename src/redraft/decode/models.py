@@ -15,7 +15,10 @@ class StepModel(Protocol):
     Scores are log-probabilities after all processors; -inf forbids a token. They are used as they stand.
     """
 
-    end_tokens: Sequence[int]
+    @property
+    def end_tokens(self) -> Sequence[int]:
+        """Tokens that end a text."""
+        ...
 
     def start(self, sources: Sequence[str], beams: int) -> Tensor:
         """Begin `beams` empty rows for each source; returns scores of the first token, (batch, beam, vocab)."""

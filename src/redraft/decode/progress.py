@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -34,7 +35,7 @@ class Clauses:
     pending_offered: Tensor  # (…, clause)
     pending_age: Tensor | None  # (…, clause) tokens since it ended; only where phrases nest
     waiting: Tensor | None  # (…, inner, age) a penalty that a longer phrase may still cover
-    held: Tensor | None  # (…, inner, age) … by a complete one whose word may still go on
+    held: Tensor | None  # (…, inner, age) a longer phrase around this place is complete, but its word may go on
 
     def take(self, index: Tensor) -> Clauses:
         """Rows by their index along the second axis; index: (batch, n)."""
@@ -46,7 +47,8 @@ class Clauses:
 
     def _map(self, change: Callable[[Tensor], Tensor]) -> Clauses:
         found = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Clauses(**{name: None if values is None else change(values) for name, values in found.items()})
+        moved: dict[str, Any] = {name: None if values is None else change(values) for name, values in found.items()}
+        return Clauses(**moved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +163,7 @@ def score_nodes(
 ) -> Scored:
     """Score every node as its row with one more token.
 
-    token, closes, tail, final: (batch, beam, column), final where the token ends the text (and closes) or is the last allowed;
+    token, closes, tail, final: (batch, beam, column), final where the token ends the text (and closes) or is the last;
     column: (batch, beam, variant) the column that holds the variant's last token, or the number of columns.
     """
     before = progress.clauses
@@ -317,7 +319,7 @@ def _wait(
     charged = (due & ~stay & ~covered).sum(-1, dtype=charges.dtype)
     index = nest.clause[:, None, None].expand(*token.shape, -1)
     flat = torch.nn.functional.pad(charges, (0, 1)).scatter(3, index, charged)[..., :-1]
-    return flat, waiting, waiting & hold
+    return flat, waiting, hold
 
 
 def _older(by_age: Tensor) -> Tensor:

@@ -36,8 +36,9 @@ _OURS = {
 class Redrafter:
     """Rewrites sentences while inserting, deleting and substituting the words a plan names.
 
-    `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its `tokenizer`), or any
-    StepModel (with a `tokenizer`, its own or given). `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:".
+    `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its
+    `tokenizer`), or any StepModel (with a `tokenizer`, its own or given). `prompt` wraps the source for decoder-only
+    models: "Simplify: {source}\\nSimple:".
     """
 
     def __init__(
@@ -114,7 +115,7 @@ class Redrafter:
             synced_gpus: bool = False,
             **model_kwargs: Any,
         ) -> list[list[Hypothesis]]:
-            # transformers forces the end at the longest limit of the batch; each sentence has its own, so the search does.
+            # transformers forces the end at the longest limit of the batch; the search does it at each sentence's own.
             kept, forced = _without_forced_end(logits_processor)
             steps = TransformersSteps(
                 model, input_ids, kept, generation_config._eos_token_tensor.tolist(), model_kwargs, forced_end=forced
@@ -144,7 +145,6 @@ class Redrafter:
         )
         inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask") if name in inputs}
         read = inputs["attention_mask"].sum(1).tolist()
-        wide = inputs["input_ids"].shape[1]
         lengths = [len(tokens) for tokens in self._compiler.vocabulary.encode(sources)] if decoder_only else read
         room = position_limit(model)
         for number, length in enumerate(read):
@@ -153,9 +153,13 @@ class Redrafter:
                     f"sentence {number + 1} of the batch has {length} tokens, and the model reads {room}",
                     "Split the sentence, or use a model that reads more.",
                 )
-        most = None if room is None else room - wide if decoder_only else room - 1
         limits = [config.max_tokens or 2 * length + 10 for length in lengths]
-        return inputs, [limit if most is None else max(1, min(limit, most)) for limit in limits]
+        if room is not None:  # counted from the sentence's own tokens: the width of its batch changes nothing
+            limits = [
+                max(1, min(limit, room - (length if decoder_only else 1)))
+                for limit, length in zip(limits, read, strict=True)
+            ]
+        return inputs, limits
 
     def _candidates(
         self, plan: CompiledPlan, hypotheses: Sequence[Hypothesis], limit: int, config: DecodeConfig

@@ -176,7 +176,8 @@ def _tails(text: tuple[int, ...], tables: TailTables) -> list[int]:
     """The tail before each token, and after the last."""
     tails = [int(Tail.EDGE)]
     for token in text:
-        tails.append(int(tables.next_tail[tails[-1], token]))
+        known = token < tables.next_tail.shape[1]  # an id that only the model knows is special
+        tails.append(int(tables.next_tail[tails[-1], token]) if known else tails[-1])
     return tails
 
 
@@ -186,7 +187,8 @@ def _word_state(
     if tables.always_closes[tails[end + 1]]:
         return "settled"
     for at in range(end + 1, len(text)):
-        verdict = Closes(int(tables.closes[tails[at], text[at]]))
+        known = text[at] < tables.closes.shape[1]
+        verdict = Closes(int(tables.closes[tails[at], text[at]])) if known else Closes.NO
         if verdict is Closes.YES:
             return "settled"
         if verdict is Closes.NO:
@@ -385,7 +387,7 @@ def reference_search(
 
 def _is_plain(plan: CompiledPlan, config: DecodeConfig) -> bool:
     """Whether the sentence is searched as one without edits."""
-    if not plan.plan.edits or config.method in ("beam", "negative"):
+    if not plan.clauses or config.method in ("beam", "negative"):
         return True
     return config.method == "neurologic" and not any(c.role in ("insert", "target") for c in plan.clauses)
 

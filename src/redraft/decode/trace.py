@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from redraft.constrain.clauses import CompiledPlan
-from redraft.decode.search import State, Step
+from redraft.decode.step import State, Step
 from redraft.decode.weights import UNIT
 
 Show = Callable[[Sequence[int]], str]

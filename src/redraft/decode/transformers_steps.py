@@ -33,27 +33,30 @@ class TransformersSteps:
         self.end_tokens = list(end_tokens)
         self.forced_end = forced_end
         self.scores: list[Tensor] = []
-        self._model = model
-        self._processors = processors
+        self.model = model
+        self.processors = processors
         self._sequences = input_ids
         self.cache = inputs.pop("past_key_values", None)
-        self._inputs = {name: value for name, value in inputs.items() if value is not None}
-        self._positions = None if _is_encoder_decoder(model) else self._inputs.pop("position_ids", None)
-        self._keep_scores = keep_scores
-        self._beams = 1
+        self.inputs = {name: value for name, value in inputs.items() if value is not None}
+        self.positions = None if _is_encoder_decoder(model) else self.inputs.pop("position_ids", None)
+        self.last_position = None if self.positions is None else (position_limit(model) or 1 << 30) - 1
+        self.keep_scores = keep_scores
+        self.beams = 1
 
     def start(self, sources: Sequence[str], beams: int) -> Tensor:
-        self._beams = beams
+        self.beams = beams
         return self._forward(self._sequences)
 
     def step(self, tokens: Tensor) -> Tensor:
         token = tokens.reshape(-1, 1)
         self._sequences = torch.cat([self._sequences, token], 1)
-        mask = self._inputs.get("attention_mask")
-        if not _is_encoder_decoder(self._model) and mask is not None:
-            self._inputs["attention_mask"] = torch.cat([mask, mask.new_ones(len(mask), 1)], 1)
-        if self._positions is not None:
-            self._positions = self._positions[:, -1:] + 1 if self.cache is not None else _one_more(self._positions)
+        mask = self.inputs.get("attention_mask")
+        if not _is_encoder_decoder(self.model) and mask is not None:
+            self.inputs["attention_mask"] = torch.cat([mask, mask.new_ones(len(mask), 1)], 1)
+        if self.positions is not None:
+            self.positions = self.positions[:, -1:] + 1 if self.cache is not None else _one_more(self.positions)
+            # A sentence that has reached its limit is carried on beside the others; the model must find a position.
+            self.positions = self.positions.clamp(max=self.last_position)
         return self._forward(token if self.cache is not None else self._sequences)
 
     def reorder(self, parent: Tensor) -> None:
@@ -62,27 +65,35 @@ class TransformersSteps:
         self._sequences = self._sequences.index_select(0, rows)
         if self.cache is None:
             return
-        if hasattr(self._model, "_reorder_cache"):
-            self.cache = self._model._reorder_cache(self.cache, rows)
+        if hasattr(self.model, "_reorder_cache"):
+            self.cache = self.model._reorder_cache(self.cache, rows)
         else:
             # What is read from the source is the same for all rows of a sentence: only the written part moves.
             getattr(self.cache, "self_attention_cache", self.cache).reorder_cache(rows)
 
+    def prompt_length(self) -> int:
+        return int(self._sequences.shape[1])
+
+    def source_length(self) -> int:
+        """Tokens of the longest source in the batch; 0 where the source is part of the prompt."""
+        encoded = self.inputs.get("encoder_outputs")
+        return 0 if encoded is None else int(encoded[0].shape[1])
+
     def _forward(self, tokens: Tensor) -> Tensor:
-        name = "decoder_input_ids" if _is_encoder_decoder(self._model) else "input_ids"
-        more = {} if self._positions is None else {"position_ids": self._positions}
+        name = "decoder_input_ids" if _is_encoder_decoder(self.model) else "input_ids"
+        more = {} if self.positions is None else {"position_ids": self.positions}
         if self.cache is not None:
             more["past_key_values"] = self.cache
-        output = self._model(**{name: tokens}, **self._inputs, **more, return_dict=True)
+        output = self.model(**{name: tokens}, **self.inputs, **more, return_dict=True)
         if self.cache is not None:
             self.cache = output.past_key_values
         # In float32, as transformers does, whatever the type of the weights.
         log_prob = torch.log_softmax(output.logits[:, -1].to(torch.float32), -1)
-        if self._processors:
-            log_prob = self._processors(self._sequences, log_prob)
-        if self._keep_scores:
+        if self.processors:
+            log_prob = self.processors(self._sequences, log_prob)
+        if self.keep_scores:
             self.scores.append(log_prob)
-        return log_prob.view(-1, self._beams, log_prob.shape[-1])
+        return log_prob.view(-1, self.beams, log_prob.shape[-1])
 
 
 def _is_encoder_decoder(model: Any) -> bool:

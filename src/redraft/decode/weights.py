@@ -8,6 +8,7 @@ from redraft.decode.config import DecodeConfig
 
 UNIT = 1_000_000
 _KINDS = ("insert", "delete", "substitute")
+_MOST = 1e6  # an edit worth more than this is worth this: sums must fit in 60 bits
 
 
 def price_of(config: DecodeConfig) -> Price:
@@ -21,7 +22,7 @@ def price_of(config: DecodeConfig) -> Price:
         if config.scale == "kind":
             total = sum(config.lambdas)
             share = share / total / sum(other.kind == edit.kind for other in compiled.plan.edits) if total else 0.0
-        return round(share * edit.weight * UNIT)
+        return round(min(share * edit.weight, _MOST) * UNIT)
 
     return price
 
@@ -30,13 +31,13 @@ def delta_of(config: DecodeConfig) -> int | None:
     """How far behind a node may be; None: any distance."""
     if config.method == "neurologic":
         return config.beta * UNIT
-    if config.delta is None or config.delta == float("inf"):
+    if config.delta is None or config.delta > 1000 * _MOST:
         return None
     return round(config.delta * UNIT)
 
 
 def is_plain(compiled: CompiledPlan, config: DecodeConfig) -> bool:
     """Whether a sentence is searched as if it had no edits."""
-    if config.method in ("beam", "negative") or not compiled.plan.edits:
+    if config.method in ("beam", "negative") or not compiled.clauses:
         return True
     return config.method == "neurologic" and not any(c.role in ("insert", "target") for c in compiled.clauses)

@@ -1,0 +1,302 @@
+"""Edit-constrained search beside plain beam search of `transformers`: same weights, same run, answers checked first.
+
+python -m benchmarks.bench_search --device cpu --out benchmarks/cpu.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers import LogitsProcessorList
+
+import redraft
+from benchmarks.check import check_beam, check_edit, check_graphs
+from benchmarks.workload import BART_BASE, SMALL, EndsLikeItsSource, make_inputs, make_model, make_plans, make_tokenizer
+from redraft import DecodeConfig, Edit, EditPlan
+from redraft.constrain.compiler import Compiler
+from redraft.constrain.packed import layout_of
+from redraft.constrain.vocabulary import vocabulary_of
+from redraft.decode.graph import Graphs
+
+
+class Bench:
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.device: str = args.device
+        self.dtype = getattr(torch, args.dtype)
+        self.tokenizer = make_tokenizer()
+        self.model = make_model(SMALL if args.small else BART_BASE, self.device, self.dtype)
+        self.graphs = Graphs()
+
+    def fixed(self) -> dict[str, Any]:
+        """Every output has the same number of tokens."""
+        length = self.args.length
+        return {"num_beams": self.args.beams, "max_new_tokens": length, "min_new_tokens": length, "do_sample": False}
+
+    def plain(self, plans: list[EditPlan], settings: dict[str, Any]) -> Any:
+        return self.model.generate(**make_inputs(plans, self.device), **settings)
+
+    def ours(self, plans: list[EditPlan], settings: dict[str, Any], method: str, graphs: Graphs | None = None) -> Any:
+        """With the plans compiled anew every time: a compiler that has seen nothing."""
+        compiled = Compiler(vocabulary_of(self.tokenizer)).compile(plans)
+        if graphs is not None:  # a graph holds no processors, so the length is fixed through the end token instead
+            settings = {key: value for key, value in settings.items() if key != "min_new_tokens"}
+        return self.model.generate(
+            **make_inputs(plans, self.device),
+            **settings,
+            custom_generate=redraft.generate,
+            edit_constraints=compiled,
+            edit_config=DecodeConfig(method=method, beams=self.args.beams),  # type: ignore[arg-type]
+            edit_graphs=graphs,
+        )
+
+    def seconds(self, run: Callable[[], Any], warm: int, repeats: int) -> list[float]:
+        for _ in range(warm):
+            run()
+        times = []
+        for _ in range(repeats):
+            self._wait()
+            began = time.perf_counter()
+            run()
+            self._wait()
+            times.append(time.perf_counter() - began)
+        return times
+
+    def _wait(self) -> None:
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+
+    def interleaved(self, runs: dict[str, Callable[[], Any]], warm: int, repeats: int) -> dict[str, list[float]]:
+        """The contestants in turn, so that a change of the machine's pace meets them all."""
+        times: dict[str, list[float]] = {name: [] for name in runs}
+        for run in runs.values():
+            for _ in range(warm):
+                run()
+        for _ in range(repeats):
+            for name, run in runs.items():
+                times[name] += self.seconds(run, 0, 1)
+        return times
+
+    def no_end(self) -> None:
+        """Forbid the end by the model's own bias, so that graphs, which hold no processors, run the full length too."""
+        self.model.final_logits_bias[0, self.model.config.eos_token_id] = -1e4
+
+    def compare(self, batch: int, repeats: int) -> dict[str, list[float]]:
+        plans = make_plans(batch, seed=batch)
+        settings = {key: value for key, value in self.fixed().items() if key != "min_new_tokens"}
+        runs: dict[str, Callable[[], Any]] = {
+            "plain": lambda: self.plain(plans, settings),
+            "beam": lambda: self.ours(plans, settings, "beam"),
+            "edit": lambda: self.ours(plans, settings, "edit"),
+        }
+        if self.device == "cuda":
+            runs["edit, graph"] = lambda: self.ours(plans, settings, "edit", self.graphs)
+            runs["beam, graph"] = lambda: self.ours(plans, settings, "beam", self.graphs)
+        return self.interleaved(runs, self.args.warm, repeats)
+
+    def natural(self, batch: int, repeats: int) -> list[dict[str, Any]]:
+        """Each sentence ends when the search ends it. Eager only: what makes ends likely is a processor."""
+        plans = make_plans(batch, seed=100 + batch)
+        end = self.model.config.eos_token_id
+        mask = make_inputs(plans, self.device)["attention_mask"]
+        settings = {
+            "num_beams": self.args.beams,
+            "max_new_tokens": 2 * self.args.length,
+            "do_sample": False,
+            "logits_processor": LogitsProcessorList([EndsLikeItsSource(mask, self.args.beams, end)]),
+        }
+        runs = {
+            "plain": lambda: self.plain(plans, settings),
+            "beam": lambda: self.ours(plans, settings, "beam"),
+            "edit": lambda: self.ours(plans, settings, "edit"),
+        }
+        times = self.interleaved(runs, 1, repeats)
+        rows = []
+        for name, run in runs.items():
+            ends = [(row[1:] == end).nonzero() for row in run()]
+            lengths = [int(found[0]) + 1 if len(found) else 2 * self.args.length for found in ends]
+            rows.append({"name": name, "seconds": times[name], "tokens": statistics.mean(lengths)})
+        return rows
+
+    def growth(self, batch: int, repeats: int) -> dict[str, list[float]]:
+        """0 and 50 edits by the same path: the plan without edits names one that cannot be written."""
+        settings = {key: value for key, value in self.fixed().items() if key != "min_new_tokens"}
+        many = make_plans(batch, seed=7, insertions=26, deletions=14, substitutions=10)
+        none = [EditPlan(plan.source, (Edit.insert("\u0e01"),)) for plan in many]
+        small = Compiler(vocabulary_of(self.tokenizer)).compile(none[:1])[0]
+        assert small.impossible or small.clauses
+        runs = {
+            "0 edits": lambda: self.ours(none, settings, "edit"),
+            "50 edits": lambda: self.ours(many, settings, "edit"),
+        }
+        return self.interleaved(runs, 1, repeats)
+
+    def peak_memory(self, batch: int) -> dict[str, float]:
+        """Bytes at the peak, model included: on a GPU the allocator's, on the CPU that of a process of its own."""
+        if self.device != "cuda":
+            return {name: _in_own_process(name, self.args) for name in ("plain", "edit")}
+        plans, settings = (
+            make_plans(batch, seed=batch),
+            {k: v for k, v in self.fixed().items() if k != "min_new_tokens"},
+        )
+        peaks = {}
+        for name, run in {
+            "plain": lambda: self.plain(plans, settings),
+            "edit": lambda: self.ours(plans, settings, "edit"),
+        }.items():
+            run()
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+            run()
+            peaks[name] = float(torch.cuda.max_memory_allocated())
+        return peaks
+
+    def compile_speed(self, count: int = 10000) -> float:
+        plans = make_plans(count, seed=11)
+        began = time.perf_counter()
+        for compiled in Compiler(vocabulary_of(self.tokenizer)).compile(plans):
+            layout_of(compiled)
+        return time.perf_counter() - began
+
+
+def _in_own_process(name: str, args: argparse.Namespace) -> float:
+    command = [sys.executable, "-m", "benchmarks.bench_search", "--memory-of", name, "--device", args.device]
+    command += ["--length", str(args.length), "--beams", str(args.beams), *(["--small"] if args.small else [])]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
+
+
+def _memory_of(bench: Bench, name: str) -> None:
+    bench.no_end()
+    plans, settings = make_plans(8, seed=8), {k: v for k, v in bench.fixed().items() if k != "min_new_tokens"}
+    bench.plain(plans, settings) if name == "plain" else bench.ours(plans, settings, "edit")
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+
+
+def spread(times: list[float]) -> str:
+    """Median [first quartile, third quartile] in milliseconds."""
+    if len(times) < 2:
+        return f"{times[0] * 1e3:.0f}"
+    low, middle, high = statistics.quantiles(times, n=4, method="inclusive")
+    return f"{middle * 1e3:.0f} [{low * 1e3:.0f}, {high * 1e3:.0f}]"
+
+
+def machine(args: argparse.Namespace) -> str:
+    name = torch.cuda.get_device_name() if args.device == "cuda" else _cpu_name()
+    return (
+        f"{name} · {args.dtype} · {torch.get_num_threads()} threads · python {platform.python_version()} · torch "
+        f"{torch.__version__} · transformers {transformers.__version__} · redraft {redraft.__version__}"
+    )
+
+
+def _cpu_name() -> str:
+    info = Path("/proc/cpuinfo")
+    names = (
+        [line.split(":")[1].strip() for line in info.read_text().splitlines() if "model name" in line]
+        if info.exists()
+        else []
+    )
+    return f"{names[0] if names else platform.machine()}, {os.cpu_count()} cores"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--batches", default="1,8,32")
+    parser.add_argument("--beams", type=int, default=20)
+    parser.add_argument("--length", type=int, default=40)
+    parser.add_argument("--warm", type=int, default=1)
+    parser.add_argument("--repeats", default="5,5,5", help="timed runs for each batch size")
+    parser.add_argument("--small", action="store_true", help="a small model, to try the benchmark itself")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--table", type=Path, help="write the tables to this file too")
+    parser.add_argument("--memory-of", choices=["plain", "edit"], help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    transformers.logging.set_verbosity_error()
+    bench = Bench(args)
+    if args.memory_of:
+        _memory_of(bench, args.memory_of)
+        return
+    lines: list[str] = []
+
+    def say(text: str = "") -> None:
+        print(text, flush=True)
+        lines.append(text)
+
+    say(machine(args))
+    bench.no_end()
+    say(check_beam(bench))
+    say(check_edit(bench))
+    if args.device == "cuda":
+        say(check_graphs(bench))
+    results: dict[str, Any] = {
+        "ratio_to_plain": {},
+        "ms_per_step": {},
+        "plain_ms_per_step": {},
+        "machine": machine(args),
+    }
+    say(
+        f"\nFixed length {args.length}, beam {args.beams}, 6 insertions, 3 deletions, 2 substitutions; ms, median [quartiles]\n"
+    )
+    say("| batch | search | ms a batch | ms a step | ratio to plain | first call, ms |\n|---|---|---|---|---|---|")
+    repeats = [int(number) for number in args.repeats.split(",")]
+    for batch, count in zip([int(size) for size in args.batches.split(",")], repeats, strict=False):
+        first: dict[str, float] = {}
+        if args.device == "cuda":
+            plans, settings = (
+                make_plans(batch, seed=batch),
+                {k: v for k, v in bench.fixed().items() if k != "min_new_tokens"},
+            )
+            for name, method in (("edit, graph", "edit"), ("beam, graph", "beam")):
+                first[name] = bench.seconds(lambda m=method: bench.ours(plans, settings, m, bench.graphs), 0, 1)[0]  # type: ignore[misc]
+        times = bench.compare(batch, count)
+        plain = statistics.median(times["plain"])
+        for name, measured in times.items():
+            middle = statistics.median(measured)
+            shown = f"{first[name] * 1e3:.0f}" if name in first else ""
+            say(
+                f"| {batch} | {name} | {spread(measured)} | {middle / args.length * 1e3:.2f} | {middle / plain:.3f} | {shown} |"
+            )
+        results["ratio_to_plain"][str(batch)] = round(statistics.median(times["edit"]) / plain, 4)
+        results["ms_per_step"][str(batch)] = round(statistics.median(times["edit"]) / args.length * 1e3, 3)
+        results["plain_ms_per_step"][str(batch)] = round(plain / args.length * 1e3, 3)
+        if "edit, graph" in times:
+            graph = statistics.median(times["edit, graph"])
+            results.setdefault("graph_ratio_to_plain", {})[str(batch)] = round(graph / plain, 4)
+            results.setdefault("graph_ms_per_step", {})[str(batch)] = round(graph / args.length * 1e3, 3)
+    say("\nNatural length, batch 8\n\n| search | ms a batch | tokens an output |\n|---|---|---|")
+    for row in bench.natural(8, max(2, repeats[1] // 2) if len(repeats) > 1 else 2):
+        say(f"| {row['name']} | {spread(row['seconds'])} | {row['tokens']:.1f} |")
+    growth = bench.growth(8, max(3, repeats[1] if len(repeats) > 1 else 3))
+    results["growth_0_to_50_edits"] = round(
+        statistics.median(growth["50 edits"]) / statistics.median(growth["0 edits"]), 4
+    )
+    say(
+        f"\n0 edits {spread(growth['0 edits'])} ms, 50 edits {spread(growth['50 edits'])} ms: {results['growth_0_to_50_edits']}"
+    )
+    peaks = bench.peak_memory(8)
+    results["peak_memory_ratio"] = round(peaks["edit"] / peaks["plain"], 4)
+    say(f"peak memory, batch 8: plain {peaks['plain'] / 2**20:.0f} MiB, edit {peaks['edit'] / 2**20:.0f} MiB")
+    results["compile_10000_plans_s"] = round(bench.compile_speed(), 2)
+    say(f"compiling 10,000 plans: {results['compile_10000_plans_s']} s")
+    if args.out:
+        args.out.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n")
+    if args.table:
+        args.table.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

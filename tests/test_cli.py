@@ -1,0 +1,405 @@
+"""The command line: one line out for each line in, and every mistake told without a traceback."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from redraft import DecodeConfig, __version__, cli
+from redraft.errors import ConfigError
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+TABLE, PLAN = EXAMPLES / "by_hand.json", EXAMPLES / "by_hand.jsonl"
+MODEL = f"scripted:{TABLE}"
+SOURCE = "The artisans remain old ."
+REDRAFTED = "The craftsmen are old ."
+PLAIN = "The artisans remain young ."  # what the table likes best
+GOOD = PLAN.read_text(encoding="utf-8").strip()
+BAD = '{"source": "They remain old .", "edits": [{"delete": ""}]}'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def redraft(capfdbinary, monkeypatch):
+    """Run the command; returns status, the lines of standard output, and standard error."""
+
+    def run(*argv, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            status = cli.main([str(word) for word in argv])
+        except SystemExit as exit:
+            status = exit.code
+        out, err = (text.decode("utf-8") for text in capfdbinary.readouterr())
+        assert "Traceback" not in err
+        assert out == "" or out.endswith("\n")
+        return status, out.split("\n")[:-1], err
+
+    return run
+
+
+def simplify(run, *argv, stdin=b""):
+    return run("simplify", "--model", MODEL, *argv, stdin=stdin)
+
+
+# ---- what comes out ----
+
+STORIES = [
+    pytest.param(["--plan", PLAN], [REDRAFTED], id="a-plan-file-brings-its-sources"),
+    pytest.param([SOURCE], [PLAIN], id="a-sentence-without-a-plan"),
+    pytest.param([SOURCE, "They remain old ."], [PLAIN, PLAIN], id="a-sentence-for-each-argument"),
+    pytest.param([SOURCE, "--beams", "2", SOURCE], [PLAIN, PLAIN], id="options-between-sentences"),
+    pytest.param(["--plan", "none", SOURCE], [PLAIN], id="plan-none"),
+    pytest.param(["--plan", PLAN, SOURCE], [REDRAFTED], id="a-plan-and-its-sentence"),
+    pytest.param(["", SOURCE, "  "], ["", PLAIN, ""], id="empty-sentences-stay-empty"),
+    pytest.param(["--", "-- old"], [PLAIN], id="a-sentence-that-looks-like-an-option"),
+    pytest.param(["--plan", PLAN, "--method", "beam"], [PLAIN], id="method-beam"),
+    pytest.param(["--plan", PLAN, "--method", "negative"], ["The craftsmen are young ."], id="method-negative"),
+    pytest.param(["--plan", PLAN, "--method", "neurologic"], [REDRAFTED], id="method-neurologic"),
+    pytest.param(["--plan", PLAN, "--lambdas", "0,0,0"], [PLAIN], id="lambdas-nothing-counts"),
+    pytest.param(["--plan", PLAN, "--lambdas", "0,1,0"], ["The artisans are young ."], id="lambdas-deletion-only"),
+    pytest.param(["--plan", PLAN, "--lambdas", "1e300,1,1", "--delta", "1e300"], [REDRAFTED], id="lambdas-huge"),
+    pytest.param(["--plan", PLAN, "--delta", "none"], [REDRAFTED], id="delta-none"),
+    pytest.param(["--plan", PLAN, "--delta", "3"], [REDRAFTED], id="delta-a-number"),
+    pytest.param(["--plan", PLAN, "--beams", "1"], [PLAIN], id="beams-greedy"),
+    pytest.param(["--plan", PLAN, "--alpha", "1"], [PLAIN], id="alpha-one-node"),
+    pytest.param(["--plan", PLAN, "--width", "1"], [PLAIN], id="width-no-siblings"),
+    pytest.param(["--plan", PLAN, "--max-tokens", "3", "--method", "beam"], ["The artisans remain"], id="max-tokens"),
+    pytest.param(["--plan", PLAN, "--beams", "4", "--width", "3", "--alpha", "9"], [REDRAFTED], id="as-by-hand"),
+    pytest.param(["--plan", PLAN, "--group-by", "positive", "--end", "met", "--choose", "sum", "--stop", "exact",
+                  "--scale", "kind", "--ban", "token", "--early-stopping", "never", "--length-penalty", "0.5",
+                  "--no-repeat-ngram", "3", "--min-tokens", "2", "--candidates", "2", "--beta", "1", "--admit-unmet",
+                  "--admit-gap", "5", "--max-tokens", "none"], [REDRAFTED], id="every-finer-setting"),
+    pytest.param(["--plan", PLAN, "--variants", "exact"], [REDRAFTED], id="variants-exact"),
+    pytest.param(["--plan", PLAN, "--variants", "lemma"], [REDRAFTED], id="variants-lemma"),
+    pytest.param(["--plan", PLAN, "--device", "cpu", "--dtype", "float32", "--batch-size", "1",
+                  "--prompt", "Simplify: {source}"], [REDRAFTED], id="what-only-other-models-need"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("argv, lines", STORIES)
+def test_one_line_out_for_each_line_in(redraft, argv, lines):
+    assert simplify(redraft, *argv) == (0, lines, "")
+
+
+def test_input_files_are_utf8_with_any_line_ends_and_empty_lines(redraft, here):
+    (here / "in.txt").write_bytes("\ufeffOld\u2028é .\r\n\nThe end".encode())
+    assert simplify(redraft, "--input", "in.txt") == (0, [PLAIN, "", PLAIN], "")
+
+
+def test_standard_input_serves_sentences_or_plans(redraft):
+    assert simplify(redraft, "--input", "-", stdin=b"a\n\nb\n") == (0, [PLAIN, "", PLAIN], "")
+    assert simplify(redraft, "--plan", "-", stdin=GOOD.encode()) == (0, [REDRAFTED], "")
+    assert simplify(redraft, "--plan", PLAN, "--input", "-", stdin=SOURCE.encode()) == (0, [REDRAFTED], "")
+
+
+def test_blank_lines_of_a_plan_file_keep_their_place(redraft):
+    assert simplify(redraft, "--plan", "-", stdin=f"\n{GOOD}\n\n".encode()) == (0, ["", REDRAFTED, ""], "")
+
+
+def test_empty_input_gives_empty_output(redraft):
+    assert simplify(redraft, "--input", "-") == (0, [], "")
+
+
+def test_an_empty_sentence_never_reaches_the_model(redraft, monkeypatch):
+    monkeypatch.setattr("redraft.decode.redrafter.Redrafter.stream", lambda *_, **__: pytest.fail("called"))
+    assert simplify(redraft, "", " ") == (0, ["", ""], "")
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 50])
+def test_batches_change_nothing(redraft, batch_size):
+    lines = ["a", "", BAD, GOOD, GOOD, ""]
+    expected = ["", "", "", REDRAFTED, REDRAFTED, ""]
+    status, out, _ = simplify(redraft, "--plan", "-", "--on-error", "skip", "--batch-size", batch_size,
+                              stdin="\n".join([*lines, ""]).encode())  # fmt: skip
+    assert (status, out) == (1, expected)
+
+
+def test_line_breaks_in_an_output_become_spaces(redraft, monkeypatch):
+    from redraft.testing import WordVocabulary
+
+    plain = WordVocabulary.decode
+    monkeypatch.setattr(WordVocabulary, "decode", lambda *args: plain(*args).replace(" remain", "\r\nremain\u2028"))
+    assert simplify(redraft, SOURCE) == (0, ["The artisans remain  young ."], "")
+
+
+def test_out_takes_the_lines(redraft, here):
+    assert simplify(redraft, "--plan", PLAN, "--out", "out.txt") == (0, [], "")
+    assert (here / "out.txt").read_text(encoding="utf-8") == f"{REDRAFTED}\n"
+
+
+# ---- --json ----
+
+
+def test_json_holds_one_result_on_each_line(redraft):
+    status, lines, err = simplify(redraft, "--plan", PLAN, "--json", "--candidates", "2")
+    assert (status, len(lines), err) == (0, 1, "")
+    result = json.loads(lines[0])
+    assert list(result) == ["source", "output", "log_prob", "edit_score", "truncated", "edits", "candidates"]
+    assert (result["source"], result["output"], result["edit_score"]) == (SOURCE, REDRAFTED, 2.0)
+    assert result["log_prob"] == pytest.approx(-3.5)
+    assert result["edits"] == [
+        {"substitute": "artisans", "with": ["craftsmen"], "status": "satisfied", "chosen_over": True},
+        {"delete": "remain", "status": "satisfied", "chosen_over": True},
+        {"insert": "old", "status": "satisfied", "chosen_over": None},
+    ]
+    first, second = result["candidates"]
+    assert first["edits"] == result["edits"]
+    assert second["output"] != first["output"] == REDRAFTED
+
+
+def test_json_of_an_empty_line_still_judges_its_edits(redraft):
+    plan = '{"source": "", "edits": [{"insert": "old"}, {"delete": "remain"}]}'
+    status, lines, _ = simplify(redraft, "--plan", "-", "--json", stdin=f"\n{plan}".encode())
+    blank, empty = map(json.loads, lines)
+    assert status == 0
+    assert (blank["source"], blank["output"], blank["edits"]) == ("", "", [])
+    assert [edit["status"] for edit in empty["edits"]] == ["unmet", "satisfied"]
+    assert list(blank) == ["source", "output", "log_prob", "edit_score", "truncated", "edits", "candidates"]
+
+
+def test_trace_comes_with_json_only(redraft):
+    _, lines, _ = simplify(redraft, "--plan", PLAN, "--json", "--trace")
+    steps = json.loads(lines[0])["trace"]
+    assert [step["step"] for step in steps] == list(range(1, len(steps) + 1))
+    assert {"rows", "nodes", "pool"} <= set(steps[0])
+    status, lines, err = simplify(redraft, "--plan", PLAN, "--trace")
+    assert (status, lines) == (2, [])
+    assert "Add --json" in err
+
+
+def test_impossible_edits_are_told(redraft):
+    plan = b'{"source": "They remain old .", "edits": [{"insert": "ancient"}]}'
+    status, lines, err = simplify(redraft, "--plan", "-", stdin=plan)
+    assert (status, lines) == (0, [PLAIN])
+    assert "edits that this model cannot write: 1" in err
+
+
+# ---- mistakes ----
+
+
+@pytest.mark.parametrize("argv, words", [
+    pytest.param([], ["nothing to rewrite", "--input FILE"], id="nothing-to-rewrite"),
+    pytest.param(["a", "--input", PLAN], ["both sentences and --input", "Leave one"], id="text-and-input"),
+    pytest.param(["--input", "-", "--plan", "-"], ["both standard input"], id="standard-input-twice"),
+    pytest.param(["--input", "nowhere.txt"], ["nowhere.txt: No such file"], id="no-such-input"),
+    pytest.param(["--plan", "nowhere.jsonl"], ["nowhere.jsonl: No such file"], id="no-such-plan"),
+    pytest.param(["--plan", "."], ["Is a directory"], id="a-folder-for-a-plan"),
+    pytest.param(["a", "--beams", "many"], ['--beams: "many" is not a whole number', "--beams 20"], id="beams-a-word"),
+    pytest.param(["a", "--beams", "0"], ["beams is 0", "at least 1"], id="beams-none"),
+    pytest.param(["a", "--beams"], ["expected one argument"], id="beams-nothing"),
+    pytest.param(["a", "--method", "magic"], ['--method "magic" is not known', "neurologic"], id="method-unknown"),
+    pytest.param(["a", "--lambdas", "1,1"], ["lambdas are (1.0, 1.0)", "three"], id="lambdas-two"),
+    pytest.param(["a", "--lambdas", "1,x,1"], ['"x" is not a number', "--lambdas 1,1,1"], id="lambdas-a-word"),
+    pytest.param(["a", "--lambdas", "1,nan,1"], ["lambdas are", "finite"], id="lambdas-nan"),
+    pytest.param(["a", "--delta", "wide"], ['"wide" is not a number, or none', "--delta 2"], id="delta-a-word"),
+    pytest.param(["a", "--delta", "-1"], ["delta is -1.0", "at least 0"], id="delta-negative"),
+    pytest.param(["a", "--width", "x"], ['--width: "x"', "--width 40"], id="width-a-word"),
+    pytest.param(["a", "--early-stopping", "maybe"], ["true, false, never"], id="early-stopping-unknown"),
+    pytest.param(["a", "--candidates", "30"], ["candidates=30 but beams=20"], id="more-candidates-than-beams"),
+    pytest.param(["a", "--batch-size", "0"], ['--batch-size: "0"', "at least 1"], id="batch-of-none"),
+    pytest.param(["a", "--prompt", "Simplify:"], ["no place for the sentence", "{source}"], id="prompt-without-source"),
+    pytest.param(["a", "--device", "toaster"], ["--device", "cpu"], id="device-unknown"),
+    pytest.param(["a", "--dtype", "int3"], ["--dtype", "bfloat16"], id="dtype-unknown"),
+    pytest.param(["a", "--variants", "all"], ["--variants", "lemma"], id="variants-unknown"),
+    pytest.param(["a", "--on-error", "panic"], ["--on-error", "skip"], id="on-error-unknown"),
+    pytest.param(["a", "--beam", "3"], ["unknown option --beam", "--help"], id="options-are-not-abbreviated"),
+    pytest.param(["a", "--out", "no/such/folder.txt"], ["no folder to be in"], id="out-nowhere"),
+    pytest.param(["a", "--out", "."], ["is a folder"], id="out-a-folder"),
+    pytest.param(["--plan", PLAN, "--out", PLAN], ["is also what is read"], id="out-over-its-own-input"),
+])  # fmt: skip
+def test_a_mistake_says_what_to_type(redraft, argv, words):
+    status, lines, err = simplify(redraft, *argv)
+    assert (status, lines) == (2, [])
+    for word in words:
+        assert word in err
+    assert PLAN.read_text(encoding="utf-8").strip() == GOOD
+
+
+@pytest.mark.parametrize("argv, words", [
+    pytest.param(["simplify", "a"], ["no model is given", "none built in yet", "scripted:TABLE.json"], id="no-model"),
+    pytest.param(["simplify", "a", "--model", "scripted:nowhere"], ["nowhere: cannot be read"], id="no-such-table"),
+    pytest.param(["simplify", "a", "--model", f"scripted:{PLAN}"], ["has no vocab"], id="not-a-table"),
+    pytest.param(["simplify", "a", "--model", "./nowhere"], ["'./nowhere' cannot be loaded"], id="no-such-folder"),
+    pytest.param([], ["COMMAND"], id="no-command"),
+    pytest.param(["sing"], ["sing", "simplify"], id="unknown-command"),
+])  # fmt: skip
+def test_a_mistake_in_the_model_or_command(redraft, argv, words):
+    status, lines, err = redraft(*argv)
+    assert (status, lines) == (2, [])
+    for word in words:
+        assert word in err
+
+
+@pytest.mark.parametrize("table, words", [
+    pytest.param({"vocab": "old"}, ["vocab is not a list of words"], id="vocab-a-string"),
+    pytest.param({"vocab": ["so old"]}, ["vocab is not a list of words"], id="vocab-two-words"),
+    pytest.param({"vocab": ["a"], "log_probs_by_prefix": []}, ["log_probs_by_prefix has a row"], id="rows-a-list"),
+    pytest.param({"vocab": ["a"], "log_probs_by_prefix": {"": {"a": "x"}}}, ["has a row at ''"], id="not-a-number"),
+    pytest.param({"vocab": ["a"], "log_probs_by_last_token": {"a": {"b": -1}}}, ["'b' stands in"], id="unknown-word"),
+    pytest.param({"vocab": ["a"], "log_probs_by_prefix": {"b": {"a": -1}}}, ["'b' stands in"], id="unknown-prefix"),
+    pytest.param({"vocab": ["a"], "floor_log_prob": None}, ["floor_log_prob"], id="floor-nothing"),
+    pytest.param({"vocab": ["a"], "floor": 1}, ["unknown key 'floor'"], id="unknown-key"),
+])  # fmt: skip
+def test_a_broken_table_says_where(redraft, here, table, words):
+    (here / "table.json").write_text(json.dumps(table))
+    status, lines, err = redraft("simplify", "a", "--model", "scripted:table.json")
+    assert (status, lines) == (2, [])
+    for word in ["table.json: ", *words]:
+        assert word in err
+
+
+# ---- sentences and plans together ----
+
+
+@pytest.mark.parametrize("sentences, plans, words", [
+    pytest.param([SOURCE, "Another ."], [GOOD, GOOD], ["line 2", '"Another ."', f'"{SOURCE}"'], id="another-text"),
+    pytest.param([SOURCE], [GOOD, GOOD], ["line 2", "in.txt ends after 1 line", SOURCE], id="too-few-sentences"),
+    pytest.param([SOURCE, "More ."], [GOOD], ["line 2", "plans.jsonl ends after 1 line", "More ."], id="too-few-plans"),
+    pytest.param([SOURCE, SOURCE], [GOOD, ""], ["line 2", SOURCE, '""'], id="a-blank-plan"),
+])  # fmt: skip
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+def test_sentences_and_plans_must_agree(redraft, here, sentences, plans, words, on_error):
+    (here / "in.txt").write_text("\n".join([*sentences, ""]))
+    (here / "plans.jsonl").write_text("\n".join([*plans, ""]))
+    status, lines, err = simplify(redraft, "--input", "in.txt", "--plan", "plans.jsonl", "--on-error", on_error)
+    assert (status, lines) == (2, [REDRAFTED])
+    for word in words:
+        assert word in err
+
+
+def test_a_bad_plan_beside_its_sentence_is_skipped(redraft, here):
+    (here / "in.txt").write_text(f"They remain old .\n{SOURCE}\n")
+    status, lines, err = simplify(redraft, "--input", "in.txt", "--plan", "-", "--on-error", "skip",
+                                  stdin=f"{BAD}\n{GOOD}\n".encode())  # fmt: skip
+    assert (status, lines) == (1, ["", REDRAFTED])
+    assert "<stdin>:1, edits[0].delete" in err
+
+
+# ---- bad lines ----
+
+BAD_LINES = [
+    pytest.param(BAD.encode(), "edits[0].delete: the phrase is empty", id="empty-phrase"),
+    pytest.param(b"{", "broken JSON", id="broken-json"),
+    pytest.param(b'{"source": "caf\xe9"}', "not UTF-8", id="latin-1"),
+    pytest.param(b'{"source": "a", "edits": [{"insert": "</s>"}]}', "holds a special token", id="special-token"),
+]
+
+
+@pytest.mark.parametrize("bad, problem", BAD_LINES)
+def test_a_bad_line_stops_after_the_lines_before_it(redraft, bad, problem):
+    status, lines, err = simplify(redraft, "--plan", "-", stdin=b"\n".join([GOOD.encode(), bad, GOOD.encode()]))
+    assert (status, lines) == (2, [REDRAFTED])
+    assert "<stdin>:2" in err
+    assert problem in err
+
+
+@pytest.mark.parametrize("bad, problem", BAD_LINES)
+def test_a_skipped_line_leaves_its_place_empty(redraft, bad, problem):
+    stdin = b"\n".join([GOOD.encode(), bad, GOOD.encode()])
+    status, lines, err = simplify(redraft, "--plan", "-", "--on-error", "skip", stdin=stdin)
+    assert (status, lines) == (1, [REDRAFTED, "", REDRAFTED])
+    assert "skipped: <stdin>:2" in err
+    assert problem in err
+    assert err.endswith("3 lines written, 1 of them left empty for bad input\n")
+
+    status, lines, err = simplify(redraft, "--plan", "-", "--on-error", "skip", "--json", stdin=stdin)
+    first, error, last = map(json.loads, lines)
+    assert (status, first["output"], last["output"]) == (1, REDRAFTED, REDRAFTED)
+    assert set(error) == {"error", "line"}
+    assert error["line"] == 2
+    assert problem in error["error"]
+
+
+def test_a_sentence_that_is_not_utf8(redraft):
+    status, lines, err = simplify(redraft, "--input", "-", "--on-error", "skip", stdin=b"a\ncaf\xe9\nb")
+    assert (status, lines) == (1, [PLAIN, "", PLAIN])
+    assert "<stdin>:2: not UTF-8: 0xe9 is byte 4" in err
+
+
+# ---- as a process ----
+
+COMMAND = [sys.executable, "-m", "redraft.cli"]
+
+
+def test_help_and_version(redraft):
+    assert redraft("--version") == (0, [f"redraft {__version__}"], "")
+    status, lines, _ = redraft("simplify", "--help")
+    text = "\n".join(lines)
+    assert status == 0
+    for field in fields(DecodeConfig):
+        assert f"--{field.name.replace('_', '-')} " in text
+    for group in ("what to rewrite:", "the model:", "what comes out:", "the search:", "examples:", "Exit status:"):
+        assert group in text
+
+
+def test_importing_the_command_is_quick():
+    code = "import sys, redraft.cli; redraft.cli.build_parser(); print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+def test_help_on_a_terminal_without_greek():
+    done = subprocess.run(
+        [*COMMAND, "simplify", "--help"], capture_output=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_reader_who_leaves_is_no_error():
+    command = [*COMMAND, "simplify", "--model", MODEL, "--input", "-", "--beams", "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(b"The end .\n" * 3)
+        process.stdout.close()
+        process.stdin.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_ctrl_c_leaves_whole_lines():
+    command = [*COMMAND, "simplify", "--model", MODEL, "--input", "-", "--batch-size", "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdin.write(b"The end .\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == f"{PLAIN}\n".encode()  # written as soon as its batch is done
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        process.stdin.close()
+        assert process.stdout.read() == b""
+        assert process.stderr.read() == b"redraft: interrupted\n"
+    assert process.returncode == 130
+
+
+# ---- the functions behind it ----
+
+
+@pytest.mark.parametrize("name, text, value", [
+    ("beams", "4", 4),
+    ("width", "none", None),
+    ("lambdas", "1, 2,0.5", (1.0, 2.0, 0.5)),
+    ("delta", "none", None),
+    ("delta", "1.5", 1.5),
+    ("method", "beam", "beam"),
+    ("admit_unmet", "true", True),
+    ("early_stopping", "false", False),
+    ("early_stopping", "never", "never"),
+])  # fmt: skip
+def test_settings_are_read_by_their_type(name, text, value):
+    assert getattr(cli.config_from_flags({name: text}), name) == value
+
+
+@pytest.mark.parametrize("field", fields(DecodeConfig), ids=lambda field: field.name)
+def test_every_setting_can_be_written(field):
+    assert cli.parse_setting(field.name, cli._default(field.name)) == field.default
+    with pytest.raises(ConfigError):
+        cli.parse_setting(field.name, "?")

@@ -1,0 +1,143 @@
+"""The word rule on tokens agrees with the word rule on text, wherever tokens cut it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from redraft.align.words import Closes, Tail, split_words
+from redraft.constrain.tails import STATES, starts_after, tail_after, tail_tables
+
+WHOLE = " a B5.,:-'’\"“”–‐é²😀½«\u00a0\u3000٥×①"
+PIECES = ["old", " old", "er", "11", ",000", "'s", " (", '."', "5.", ".5", "--", "a'", "...", " 5", "-LRB-", "ab12c"]
+
+
+def walked(tokens: list[bytes]) -> list[bool]:
+    """At each border between tokens, the end included: does a word that stood before it end there?"""
+    tables = tail_tables(tokens)
+    state, verdicts = int(Tail.EDGE), []
+    for token in range(len(tokens)):
+        verdicts.append(Closes(int(tables.closes[state, token])))
+        state = int(tables.next_tail[state, token])
+    found = []
+    for at in range(len(tokens)):
+        later = (verdict for verdict in verdicts[at:] if verdict is not Closes.LATER)
+        found.append(next(later, Closes.YES) is Closes.YES)
+    return [*found, True]
+
+
+def borders(text: str) -> set[int]:
+    """Places where a word may end or begin: everything but the inside of words."""
+    inside = {at for word in split_words(text) for at in range(word.start + 1, word.end)}
+    return set(range(len(text) + 1)) - inside
+
+
+whole = st.lists(st.text(WHOLE, min_size=1, max_size=6) | st.sampled_from(PIECES), max_size=8)
+
+
+@given(whole)
+@example(["5", ".", "7"])
+@example(["5", ".", "", "7"])
+@example(["5.", "7"])
+def test_whole_tokens_part_words_as_the_text_does(pieces):
+    tokens = [piece.encode() for piece in pieces]
+    text = "".join(pieces)
+    places = [len("".join(pieces[:at])) for at in range(len(pieces) + 1)]
+    assert walked(tokens) == [place in borders(text) for place in places]
+
+
+def cut(text: str, cuts: list[int]) -> list[bytes]:
+    data = text.encode()
+    edges = [0, *sorted({place % (len(data) + 1) for place in cuts}), len(data)]
+    return [data[start:end] for start, end in pairwise(edges) if start < end]
+
+
+@given(st.text("a5 .'’“”–‐«\u00a0", max_size=10), st.lists(st.integers(0, 40), max_size=12))
+@example("old“", [4, 5])
+@example("don’t", [4, 5])
+def test_quotes_cut_in_two_part_words_as_the_text_does(text, cuts):
+    """The characters that the tables follow byte by byte: exact wherever they are cut."""
+    tokens = cut(text, cuts)
+    verdicts = walked(tokens)
+    for at in range(len(tokens) + 1):
+        before = b"".join(tokens[:at])
+        try:
+            place = len(before.decode())
+        except UnicodeDecodeError:
+            continue  # inside a character there is no border to ask for
+        assert verdicts[at] == (place in borders(text))
+
+
+BYTES = [bytes([byte]) for byte in range(256)]
+COMMON = [
+    b"\xe2",
+    b"\x80",
+    b"\xe2\x80",
+    b"\x99",
+    b"\x9c",
+    b"\x90",
+    b"\xc2",
+    b"\xa0",
+    b"\xc3",
+    b"\xa9",
+    b"\xd9",
+    b"\xa5",
+]
+COMMON += [b"\xf0\x9f", b"\x98\x80", b"5", b"7", b",", b".", b"'", b"a", b" ", b"-", b" old", b"er"]
+
+
+@given(st.lists(st.sampled_from(COMMON) | st.sampled_from(BYTES), max_size=8))
+@example([b"5", b"\xe2\x80", b"5", b",", b"7"])  # a character that breaks off hides nothing of what follows
+@example([b"\xe2", b"\xe2\x80", b"\x90", b"a"])
+@example([b"5", b"\xe2\x81", b"\xb0"])  # 5⁰ is one word
+@example([b"\xd9", b"\xa5", b",", b"\xd9", b"\xa5"])  # digits of another script
+def test_no_bytes_claim_a_border_that_the_text_denies(tokens):
+    """Of other characters the tables know the first byte only and take them for what holds the most together.
+
+    So a border may be missed there, never made up; bytes that are no text at all decode to U+FFFD, a word by itself.
+    """
+    data = b"".join(tokens)
+    text = data.decode("utf-8", "replace")
+    for at, claimed in enumerate(walked(tokens)):
+        head, rest = b"".join(tokens[:at]), b"".join(tokens[at:])
+        if head.decode("utf-8", "replace") + rest.decode("utf-8", "replace") != text:
+            continue  # the border falls inside a character
+        if claimed:
+            assert len(head.decode("utf-8", "replace")) in borders(text)
+
+
+@pytest.mark.parametrize("lead, word, after, starts", [
+    pytest.param("", "old", "", True, id="at-the-start"),
+    pytest.param("", "old", "a", False, id="in-a-word"),
+    pytest.param(" ", "old", "a", True, id="own-space"),
+    pytest.param("", "old", '"', True, id="after-a-quote"),
+    pytest.param("", "old", "“", True, id="after-a-curly-quote"),
+    pytest.param("", "old", "a’", False, id="after-an-apostrophe"),
+    pytest.param("", "'s", "a", True, id="apostrophe-s-after-a-word"),
+    pytest.param("'", "tall", "", True, id="with-its-quote"),
+    pytest.param("'", "tall", "a", False, id="with-its-apostrophe"),
+    pytest.param("", "000", "11,", False, id="in-a-number"),
+    pytest.param("", ",000", "11", False, id="comma-in-a-number"),
+    pytest.param("", ", 5", "11", True, id="comma-after-a-number"),
+    pytest.param("", ",", "11", True, id="comma-that-the-next-token-decides"),
+    pytest.param("", "known", "well-", False, id="after-a-hyphen"),
+])  # fmt: skip
+def test_where_a_phrase_may_start(lead, word, after, starts):
+    assert starts_after(lead, word)[tail_after(after.encode())] is starts
+
+
+def test_special_tokens_write_nothing_and_decide_nothing():
+    """A decoded text leaves them out: what stands on both sides is one word there."""
+    tables = tail_tables([None, b" old", b"er"])
+    assert tables.next_tail[:, 0].tolist() == list(range(STATES))
+    assert np.all(tables.closes[:, 0] == Closes.LATER)
+
+
+def test_where_every_token_begins_with_a_space_every_tail_closes():
+    assert tail_tables([b" old", b" 5", None]).always_closes[: len(Tail)].all()
+    pieces = tail_tables([b" old", b"er", b"5"]).always_closes[: len(Tail)]
+    assert pieces.nonzero()[0].tolist() == [Tail.EDGE, Tail.OTHER]

@@ -1,0 +1,307 @@
+"""The search against its slow twin, on thousands of random plans, models and settings, in float64, to the last bit."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from redraft.align.words import split_words
+from redraft.constrain.clauses import Clause, CompiledPlan, Variant
+from redraft.constrain.compiler import compiler_for
+from redraft.constrain.edits import Edit, EditPlan
+from redraft.constrain.tails import starts_after, tail_tables
+from redraft.decode.config import DecodeConfig
+from redraft.decode.expand import top_tokens
+from redraft.decode.reference import reference_search
+from redraft.decode.search import search
+from redraft.errors import PlanError
+from redraft.testing import ScriptedModel
+
+NEVER = -float("inf")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A batch to search, small enough to read when the two disagree."""
+
+    model: Any
+    plans: list[CompiledPlan]
+    config: DecodeConfig
+    max_tokens: list[int]
+
+    def __repr__(self) -> str:
+        edits = [plan.plan.edits for plan in self.plans]
+        clauses = [plan.clauses for plan in self.plans]
+        return f"Case({self.config}, max_tokens={self.max_tokens}, model={self.model!r}, {edits=}, {clauses=})"
+
+
+def for_many(cases: Callable[..., st.SearchStrategy[Case]], examples: int, number: int, device: str) -> None:
+    """Compare the two on examples that are the same each time; `number` makes another set of them."""
+
+    @seed(number)
+    @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(cases(device))
+    def agree(case: Case) -> None:
+        found = search(case.model, ["s"] * len(case.plans), case.plans, case.config, case.max_tokens)
+        for plan, limit, hypotheses in zip(case.plans, case.max_tokens, found, strict=True):
+            expected = reference_search(
+                case.model.next_log_probs, plan, case.config, end_tokens=case.model.end_tokens, max_tokens=limit
+            )
+            assert [(h.tokens, h.log_prob, h.edit_score, not h.truncated) for h in hypotheses] == [
+                (h.tokens, h.log_prob, h.edit_score, h.ended) for h in expected[: case.config.beams]
+            ]
+
+    agree()
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> DecodeConfig:
+    def one_of(*values: Any) -> Any:
+        return draw(st.sampled_from(values))
+
+    return DecodeConfig(
+        method=one_of("edit", "edit", "edit", "edit", "edit", "neurologic", "neurologic", "negative", "beam"),
+        beams=one_of(1, 2, 3, 4),
+        width=one_of(None, 2, 3, 5),
+        alpha=one_of(3, 8, 200),
+        lambdas=one_of((1, 1, 1), (0.5, 1, 0.3), (0, 1, 1)),
+        scale=one_of("edit", "edit", "kind"),
+        delta=one_of(None, 2, 1, 0.3, 0),
+        group_by=one_of("all", "positive"),
+        end=one_of("always", "likeliest", "met"),
+        choose=one_of("edits", "sum"),
+        stop=one_of("open", "exact"),
+        admit_unmet=one_of(False, False, True),
+        admit_gap=one_of(2, 5, 30),
+        beta=one_of(0, 1, 2),
+        ban=one_of("word", "token"),
+        length_penalty=one_of(1.0, 0.0, 2.0, 0.5, -1.0),
+        early_stopping=one_of(False, True, "never"),
+        min_tokens=one_of(0, 0, 3),
+        no_repeat_ngram=one_of(0, 0, 2, 3),
+    )
+
+
+# Whole words
+
+WORDS = ("the", "a", "old", "house", "er", "make", "up", "for", "x", ".")
+
+
+def word_model(words: Sequence[str], number: int, device: str) -> ScriptedModel:
+    """Random rows by the last word, a tenth of it at the floor."""
+    rng = random.Random(number)
+
+    def row() -> dict[str, float]:
+        return {word: -rng.expovariate(0.7) for word in (*words, "</s>") if rng.random() < 0.9}
+
+    return ScriptedModel(words, {"": row()}, {word: row() for word in words}, -rng.uniform(5, 12), device)
+
+
+def tied_model(words: Sequence[str], number: int, device: str) -> ScriptedModel:
+    """Every token is as likely as every other, everywhere, or has the floor's likelihood."""
+    rng = random.Random(number)
+
+    def row() -> dict[str, float]:
+        return {word: -1.0 for word in (*words, "</s>") if rng.random() < 0.8}
+
+    return ScriptedModel(words, {"": row()}, {word: row() for word in words}, -2.0, device)
+
+
+def edits_of(words: Sequence[str]) -> st.SearchStrategy[Edit]:
+    def phrase(draw: st.DrawFn) -> str:
+        return " ".join(draw(st.sampled_from(words)) for _ in range(draw(st.sampled_from([1, 1, 1, 2, 2, 3]))))
+
+    @st.composite
+    def edits(draw: st.DrawFn) -> Edit | None:
+        weight = draw(st.sampled_from([1, 1, 0.5, 2, 0]))
+        kind = draw(st.sampled_from(["insert", "delete", "substitute"]))
+        targets = [phrase(draw) for _ in range(draw(st.integers(1, 2)))] if kind == "substitute" else []
+        try:
+            return Edit(kind, phrase(draw), tuple(targets), weight=weight)
+        except PlanError:  # a word substituted by itself
+            return None
+
+    return edits()
+
+
+def plan_of(edits: Sequence[Edit | None]) -> EditPlan:
+    """As many of the edits as go together."""
+    plan = EditPlan("s")
+    for edit in edits:
+        if edit is not None:
+            try:
+                plan = EditPlan("s", (*plan.edits, edit))
+            except PlanError:  # contradicts an earlier one
+                continue
+    return plan
+
+
+def word_cases(model_of: Callable[..., ScriptedModel]) -> Callable[[str], st.SearchStrategy[Case]]:
+    @st.composite
+    def cases(draw: st.DrawFn, device: str) -> Case:
+        words = WORDS[: draw(st.integers(4, len(WORDS)))]
+        model = model_of(words, draw(st.integers(0, 10**9)), device)
+        batch = draw(st.integers(1, 3))
+        plans = [plan_of(draw(st.lists(edits_of(words), max_size=6))) for _ in range(batch)]
+        limits = [draw(st.integers(1, 8)) for _ in plans]
+        return Case(model, compiler_for(model.tokenizer).compile(plans), draw(configs()), limits)
+
+    return cases
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_search_agrees_with_its_twin_on_whole_words(number: int, device: str) -> None:
+    for_many(word_cases(word_model), 400, number, device)
+
+
+def test_search_agrees_with_its_twin_where_everything_is_tied(device: str) -> None:
+    for_many(word_cases(tied_model), 300, 0, device)
+
+
+# Pieces of words
+
+LEAD, CONTINUATIONS = b"\xe2\x80", (b"\x9c", b"\x99")  # “ and ’ are two tokens each
+PIECES = (b" old", b"old", b"er", b" x", b"'", b"s", b",", b"1", b"11", b" ", b"-", b".", b" a", b"a", b"b")
+
+
+class PieceModel:
+    """Random rows by the last two tokens. Bytes come as a model writes them: a whole character or none of it."""
+
+    def __init__(self, texts: Sequence[bytes], number: int, device: str) -> None:
+        self.texts: list[bytes | None] = [*texts, None]
+        self.end_tokens = [len(texts)]
+        self.tables = tail_tables(self.texts)
+        self._number = number
+        self._device = device
+        self._known: dict[tuple[int, ...], list[float]] = {}
+
+    def __repr__(self) -> str:
+        return f"PieceModel({self.texts[:-1]}, {self._number})"
+
+    def next_log_probs(self, prefix: tuple[int, ...]) -> list[float]:
+        key = prefix[-2:]
+        if key not in self._known:
+            rng = random.Random(f"{self._number} {key}")
+            inside = bool(prefix) and self.texts[prefix[-1]] == LEAD
+            self._known[key] = [
+                score if (text in CONTINUATIONS) == inside else NEVER
+                for text in self.texts
+                for score in [-rng.expovariate(0.7) if rng.random() < 0.95 else NEVER]
+            ]
+        return self._known[key]
+
+    def start(self, sources: Sequence[str], beams: int) -> Tensor:
+        self._rows: list[list[tuple[int, ...]]] = [[()] * beams for _ in sources]
+        return self._scores()
+
+    def step(self, tokens: Tensor) -> Tensor:
+        self._rows = [
+            [(*row, token) for row, token in zip(rows, sentence, strict=True)]
+            for rows, sentence in zip(self._rows, tokens.tolist(), strict=True)
+        ]
+        return self._scores()
+
+    def reorder(self, parent: Tensor) -> None:
+        self._rows = [[rows[row] for row in order] for rows, order in zip(self._rows, parent.tolist(), strict=True)]
+
+    def _scores(self) -> Tensor:
+        scores = [[self.next_log_probs(row) for row in rows] for rows in self._rows]
+        return torch.tensor(scores, dtype=torch.float64, device=self._device)
+
+
+def variant_of(tokens: tuple[int, ...], model: PieceModel) -> Variant | None:
+    """Tokens as a variant, where they make a phrase: whole characters, no white space behind it."""
+    try:
+        text = b"".join(model.texts[token] or b"" for token in tokens).decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    shown = text.strip()
+    if not shown or not text.endswith(shown):
+        return None
+    return Variant(tokens, starts_after(text[: -len(shown)], shown), len(split_words(shown)))
+
+
+@st.composite
+def clause_variants(draw: st.DrawFn, model: PieceModel, *, one_phrase: bool = False) -> tuple[Variant, ...]:
+    token = st.integers(0, len(model.texts) - 2)
+    found: dict[tuple[int, ...], Variant] = {}
+    for _ in range(1 if one_phrase else draw(st.integers(1, 3))):
+        tokens = tuple(draw(st.lists(token, min_size=1, max_size=3)))
+        variant = variant_of(tokens, model)
+        if variant is not None:
+            found[tokens] = variant
+    if one_phrase and found:  # a second spelling of it, with or without the space in front
+        (tokens,) = found
+        first = (model.texts[tokens[0]] or b"").strip()
+        for other, text in enumerate(model.texts):
+            if text is not None and first and text.strip() == first and other != tokens[0]:
+                again = variant_of((other, *tokens[1:]), model)
+                if again is not None:
+                    found[again.tokens] = again
+    return tuple(found.values())
+
+
+@st.composite
+def piece_plans(draw: st.DrawFn, model: PieceModel) -> CompiledPlan:
+    edits: list[Edit] = []
+    clauses: list[Clause] = []
+    for number in range(draw(st.integers(0, 5))):
+        kind = draw(st.sampled_from(["insert", "delete", "substitute"]))
+        weight = draw(st.sampled_from([1, 2, 0.5]))
+        if kind == "substitute":
+            edits.append(Edit.substitute(f"w{number}", f"t{number}", weight=weight))
+            target = draw(clause_variants(model))
+            wanted = {variant.tokens for variant in target}
+            source = tuple(variant for variant in draw(clause_variants(model)) if variant.tokens not in wanted)
+            if target:
+                free = draw(st.sampled_from([0, 0, 1]))
+                clauses += [Clause("source", number, free, source), Clause("target", number, 0, target)]
+        elif kind == "insert":
+            edits.append(Edit.insert(f"w{number}", weight=weight))
+            need = draw(st.sampled_from([1, 1, 2]))
+            variants = draw(clause_variants(model, one_phrase=need > 1))
+            clauses += [Clause("insert", number, need, variants)] if variants else []
+        else:
+            edits.append(Edit.delete(f"w{number}", weight=weight))
+            variants = draw(clause_variants(model))
+            clauses += [Clause("delete", number, draw(st.sampled_from([0, 0, 1])), variants)] if variants else []
+    return CompiledPlan(EditPlan("s", tuple(edits)), tuple(clauses), {}, model.tables)
+
+
+@st.composite
+def piece_cases(draw: st.DrawFn, device: str) -> Case:
+    texts = draw(st.lists(st.sampled_from(PIECES), min_size=5, max_size=11, unique=True))
+    if draw(st.booleans()):
+        texts += [LEAD, *CONTINUATIONS]
+    model = PieceModel(texts, draw(st.integers(0, 10**9)), device)
+    plans = [draw(piece_plans(model)) for _ in range(draw(st.integers(1, 2)))]
+    return Case(model, plans, draw(configs()), [draw(st.integers(1, 8)) for _ in plans])
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_search_agrees_with_its_twin_on_pieces_of_words(number: int, device: str) -> None:
+    for_many(piece_cases, 400, number, device)
+
+
+@pytest.mark.parametrize("vocab", [50, 5000], ids=["few-tokens", "many-tokens"])
+def test_ties_in_a_rows_list_go_to_the_lower_id(vocab: int, device: str) -> None:
+    torch.manual_seed(0)
+    log_prob = torch.randint(-40, 0, (2, 3, vocab), device=device).double()
+    log_prob[0, 0] = -1.0
+    log_prob[1, 2, 7:] = NEVER
+    lists = top_tokens(log_prob, 12, torch.tensor([12, 8], device=device))
+    for sentence, allowed in enumerate([12, 8]):
+        for row in range(3):
+            values = log_prob[sentence, row].tolist()
+            likeliest = sorted((token for token in range(vocab) if values[token] > NEVER), key=lambda t: (-values[t], t))
+            expected = sorted(likeliest[:allowed])
+            expected += [vocab] * (12 - len(expected))
+            assert lists.token[sentence, row].tolist() == expected
