@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
+import unittest.mock
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -103,9 +104,15 @@ class Bench:
             "edit": lambda: self.ours(plans, settings, "edit"),
         }
         if self.device == "cuda":
-            runs["edit, graph"] = lambda: self.ours(plans, settings, "edit", self.graphs)
-            runs["beam, graph"] = lambda: self.ours(plans, settings, "beam", self.graphs)
+            runs["edit, step by step"] = lambda: self.launched(plans, settings)
+            runs["edit, model in the graph"] = lambda: self.ours(plans, settings, "edit", self.graphs)
+            runs["beam, model in the graph"] = lambda: self.ours(plans, settings, "beam", self.graphs)
         return self.interleaved(runs, self.args.warm, repeats)
+
+    def launched(self, plans: list[EditPlan], settings: dict[str, Any]) -> Any:
+        """Without any graph: every kernel of the search launched by itself."""
+        with unittest.mock.patch("redraft.decode.search.step_graphs", lambda: _NoGraphs()):
+            return self.ours(plans, settings, "edit")
 
     def natural(self, batch: int, repeats: int) -> list[dict[str, Any]]:
         """Each sentence ends when the search ends it. Eager only: what makes ends likely is a processor."""
@@ -123,7 +130,7 @@ class Bench:
             "beam": lambda: self.ours(plans, settings, "beam"),
             "edit": lambda: self.ours(plans, settings, "edit"),
         }
-        times = self.interleaved(runs, 1, repeats)
+        times = self.interleaved(runs, 2, repeats)
         rows = []
         for name, run in runs.items():
             ends = [(row[1:] == end).nonzero() for row in run()]
@@ -132,37 +139,21 @@ class Bench:
         return rows
 
     def growth(self, batch: int, repeats: int) -> dict[str, list[float]]:
-        """0 and 50 edits by the same path: the plan without edits names one that cannot be written."""
+        """0 and 50 edits by the path of `edit`: a plan without edits would be searched as `beam`, which is quicker."""
         settings = {key: value for key, value in self.fixed().items() if key != "min_new_tokens"}
         many = make_plans(batch, seed=7, insertions=26, deletions=14, substitutions=10)
         none = [EditPlan(plan.source, (Edit.insert("\u0e01"),)) for plan in many]
-        small = Compiler(vocabulary_of(self.tokenizer)).compile(none[:1])[0]
-        assert small.impossible or small.clauses
+        assert not Compiler(vocabulary_of(self.tokenizer)).compile(none[:1])[0].clauses  # cannot be written
         runs = {
             "0 edits": lambda: self.ours(none, settings, "edit"),
             "50 edits": lambda: self.ours(many, settings, "edit"),
         }
-        return self.interleaved(runs, 1, repeats)
+        with unittest.mock.patch("redraft.decode.step.is_plain", lambda plan, config: False):
+            return self.interleaved(runs, 2, repeats)
 
-    def peak_memory(self, batch: int) -> dict[str, float]:
-        """Bytes at the peak, model included: on a GPU the allocator's, on the CPU that of a process of its own."""
-        if self.device != "cuda":
-            return {name: _in_own_process(name, self.args) for name in ("plain", "edit")}
-        plans, settings = (
-            make_plans(batch, seed=batch),
-            {k: v for k, v in self.fixed().items() if k != "min_new_tokens"},
-        )
-        peaks = {}
-        for name, run in {
-            "plain": lambda: self.plain(plans, settings),
-            "edit": lambda: self.ours(plans, settings, "edit"),
-        }.items():
-            run()
-            torch.cuda.empty_cache()
-            torch.cuda.reset_peak_memory_stats()
-            run()
-            peaks[name] = float(torch.cuda.max_memory_allocated())
-        return peaks
+    def peak_memory(self) -> dict[str, float]:
+        """Bytes at the peak, model included, each in a process of its own: on a GPU all that its allocator reserved."""
+        return {name: _in_own_process(name, self.args) for name in ("plain", "edit")}
 
     def compile_speed(self, count: int = 10000) -> float:
         plans = make_plans(count, seed=11)
@@ -172,16 +163,33 @@ class Bench:
         return time.perf_counter() - began
 
 
+class _NoGraphs:
+    def mover(self, *args: Any, **kwargs: Any) -> None:
+        return None
+
+
 def _in_own_process(name: str, args: argparse.Namespace) -> float:
     command = [sys.executable, "-m", "benchmarks.bench_search", "--memory-of", name, "--device", args.device]
-    command += ["--length", str(args.length), "--beams", str(args.beams), *(["--small"] if args.small else [])]
+    command += [
+        "--dtype",
+        args.dtype,
+        "--length",
+        str(args.length),
+        "--beams",
+        str(args.beams),
+        *(["--small"] if args.small else []),
+    ]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
 
 
 def _memory_of(bench: Bench, name: str) -> None:
     bench.no_end()
     plans, settings = make_plans(8, seed=8), {k: v for k, v in bench.fixed().items() if k != "min_new_tokens"}
-    bench.plain(plans, settings) if name == "plain" else bench.ours(plans, settings, "edit")
+    for _ in range(3):
+        bench.plain(plans, settings) if name == "plain" else bench.ours(plans, settings, "edit")
+    if bench.device == "cuda":
+        print(torch.cuda.max_memory_reserved())
+        return
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
@@ -218,7 +226,7 @@ def main() -> None:
     parser.add_argument("--batches", default="1,8,32")
     parser.add_argument("--beams", type=int, default=20)
     parser.add_argument("--length", type=int, default=40)
-    parser.add_argument("--warm", type=int, default=1)
+    parser.add_argument("--warm", type=int, default=2, help="runs before timing; the second captures graphs")
     parser.add_argument("--repeats", default="5,5,5", help="timed runs for each batch size")
     parser.add_argument("--small", action="store_true", help="a small model, to try the benchmark itself")
     parser.add_argument("--out", type=Path)
@@ -260,7 +268,7 @@ def main() -> None:
                 make_plans(batch, seed=batch),
                 {k: v for k, v in bench.fixed().items() if k != "min_new_tokens"},
             )
-            for name, method in (("edit, graph", "edit"), ("beam, graph", "beam")):
+            for name, method in (("edit, model in the graph", "edit"), ("beam, model in the graph", "beam")):
                 first[name] = bench.seconds(lambda m=method: bench.ours(plans, settings, m, bench.graphs), 0, 1)[0]  # type: ignore[misc]
         times = bench.compare(batch, count)
         plain = statistics.median(times["plain"])
@@ -273,8 +281,8 @@ def main() -> None:
         results["ratio_to_plain"][str(batch)] = round(statistics.median(times["edit"]) / plain, 4)
         results["ms_per_step"][str(batch)] = round(statistics.median(times["edit"]) / args.length * 1e3, 3)
         results["plain_ms_per_step"][str(batch)] = round(plain / args.length * 1e3, 3)
-        if "edit, graph" in times:
-            graph = statistics.median(times["edit, graph"])
+        if "edit, model in the graph" in times:
+            graph = statistics.median(times["edit, model in the graph"])
             results.setdefault("graph_ratio_to_plain", {})[str(batch)] = round(graph / plain, 4)
             results.setdefault("graph_ms_per_step", {})[str(batch)] = round(graph / args.length * 1e3, 3)
     say("\nNatural length, batch 8\n\n| search | ms a batch | tokens an output |\n|---|---|---|")
@@ -287,7 +295,7 @@ def main() -> None:
     say(
         f"\n0 edits {spread(growth['0 edits'])} ms, 50 edits {spread(growth['50 edits'])} ms: {results['growth_0_to_50_edits']}"
     )
-    peaks = bench.peak_memory(8)
+    peaks = bench.peak_memory()
     results["peak_memory_ratio"] = round(peaks["edit"] / peaks["plain"], 4)
     say(f"peak memory, batch 8: plain {peaks['plain'] / 2**20:.0f} MiB, edit {peaks['edit'] / 2**20:.0f} MiB")
     results["compile_10000_plans_s"] = round(bench.compile_speed(), 2)

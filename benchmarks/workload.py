@@ -31,9 +31,9 @@ def make_model(shape: dict[str, int | None], device: str, dtype: torch.dtype) ->
 def made_up_words(count: int = 12000) -> list[str]:
     rng = random.Random(1)
     onsets, vowels, codas = (
-        "b c d f g h l m n p r s t v w st tr pl gr".split(),
-        "a e i o u ea ou".split(),
-        "n r s t l m nd st".split(),
+        ["b", "c", "d", "f", "g", "h", "l", "m", "n", "p", "r", "s", "t", "v", "w", "st", "tr", "pl", "gr"],
+        ["a", "e", "i", "o", "u", "ea", "ou"],
+        ["n", "r", "s", "t", "l", "m", "nd", "st"],
     )
     words: dict[str, None] = {}
     while len(words) < count:

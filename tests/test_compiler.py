@@ -380,17 +380,17 @@ def test_packed_tensors_have_the_stated_shapes():
     variants, clauses = max(len(layout.finals) for layout in layouts), 4
     for field in ("tokens", "first", "clause_of", "unique_of"):
         assert getattr(packed, field).shape == (batch, positions), field
-    for field in ("finals", "final_tokens", "final_clause", "waits"):
+    for field in ("finals", "final_tokens", "final_clause"):
         assert getattr(packed, field).shape == (batch, variants), field
     for field in ("insert", "delete", "source", "target", "need", "value"):
         assert getattr(packed, field).shape == (batch, clauses), field
     assert packed.starts.shape == (batch, positions, STATES)
     assert packed.offers.shape[:2] == (batch, positions)
-    assert packed.late.shape[:2] == (batch, variants)
+    assert packed.late is None  # no variant is a prefix of the other side
+    assert packed.waits is None
     assert packed.bit.shape == (batch, clauses, 1)
-    assert packed.unique.shape == (batch, max(len(set(layout.tokens)) for layout in layouts))
+    assert packed.unique.shape == (batch, 2 + max(len(set(layout.tokens)) for layout in layouts))
     assert packed.tokens[1].eq(-1).all()
-    assert packed.finals[1].eq(positions).all()
     assert packed.final_clause[1].eq(clauses).all()
     assert packed.value[0].tolist() == [7, 7, 7, 7]
     assert packed.value[1].tolist() == [0, 0, 0, 0]

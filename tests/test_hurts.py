@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -10,8 +11,6 @@ from typing import Any
 
 import pytest
 import torch
-from small_models import FAMILIES, WritingModel, tiny_model_for
-from tokenizers_in_memory import TOKENIZERS
 from torch import Tensor
 from transformers import LogitsProcessor, LogitsProcessorList
 
@@ -24,6 +23,8 @@ from redraft.decode.search import read_out, search
 from redraft.decode.step import State, Stepper
 from redraft.errors import PlanError
 from redraft.testing import ScriptedModel
+from small_models import FAMILIES, WritingModel, tiny_model_for
+from tokenizers_in_memory import TOKENIZERS
 
 METHODS = ("edit", "beam", "negative", "neurologic")
 EDITING = ("edit", "negative", "neurologic")
@@ -145,6 +146,18 @@ def test_a_batch_gives_what_its_sentences_give_one_by_one(family: str, kind: str
             assert one.log_prob == pytest.approx(alone[place].log_prob, abs=1e-4)
 
 
+@pytest.mark.parametrize("end", ["always", "likeliest", "met"])
+def test_edits_that_cannot_be_encoded_do_not_depend_on_the_batch(end: str) -> None:
+    """Alone in a batch they left the search without anything to follow, and the end rule was forgotten."""
+    model = DreamingModel(["the", "old", "house"], 1)
+    redraft_ = Redrafter(model, config=DecodeConfig(beams=3, candidates=3, max_tokens=8, end=end))
+    hopeless, other = EditPlan("a", (Edit.insert("unheard"),)), EditPlan("b", (Edit.insert("old house"),))
+    alone = redraft_(hopeless)
+    assert seen(redraft_.rewrite([hopeless, other])[:1]) == seen([alone])
+    assert [c.output for c in alone.candidates] == [c.output for c in redraft_("a").candidates]
+    assert alone.edits[0].status == "impossible"
+
+
 # A long phrase
 
 
@@ -152,9 +165,9 @@ def long_phrase_model(first: float) -> tuple[ScriptedModel, str]:
     """Once in the phrase it goes on by itself; outside, small talk is likelier than its first word."""
     words = [f"w{number}" for number in range(60)]
     talk = {"so": -1.2, "it": -1.9, "is": -2.0, "</s>": -2.1, "w0": first}
-    rows: dict[str, dict[str, float]] = {word: talk for word in ("so", "it", "is")}
+    rows: dict[str, dict[str, float]] = dict.fromkeys(("so", "it", "is"), talk)
     rows[words[-1]] = {"</s>": -0.3, "so": -1.5}
-    rows |= {word: {following: -0.05} for word, following in zip(words, words[1:], strict=False)}
+    rows |= {word: {following: -0.05} for word, following in itertools.pairwise(words)}
     return ScriptedModel(["so", "it", "is", *words], {"": talk}, rows, -30.0), " ".join(words)
 
 
@@ -223,8 +236,8 @@ def test_a_phrase_lands_mid_sentence_where_it_is_likeliest(method: str, words: i
         last: {following: -0.2, phrase[0]: -1.5 if last == "man" else -3.5}
         for last, following in zip(["", *sentence], [*sentence, "</s>"], strict=True)
     }
-    rows |= {last: {following: -0.1} for last, following in zip(phrase, phrase[1:], strict=False)}
-    rows[phrase[-1]] = {word: -2.0 for word in sentence} | {"is": -0.3}
+    rows |= {last: {following: -0.1} for last, following in itertools.pairwise(phrase)}
+    rows[phrase[-1]] = dict.fromkeys(sentence, -2.0) | {"is": -0.3}
     model = ScriptedModel([*sentence, *phrase], {"": rows.pop("")}, rows, -9.0)
     config = DecodeConfig(method=method, beams=5, max_tokens=14)
     found = Redrafter(model, config=config)(EditPlan("s", (Edit.insert(" ".join(phrase)),)))
@@ -361,10 +374,29 @@ def test_ban_token_forbids_the_last_token_even_of_a_longer_word(kind: str) -> No
     assert plain(output) == "theystayhere"
 
 
+@each_kind
+@pytest.mark.parametrize(
+    "liked", ["they left in 1990, then", "they left in 1990.", "they left in 1990-95 and in 1990: so"]
+)
+def test_a_deletion_inside_an_insertion_is_not_charged_when_both_wait_for_their_word_to_close(
+    kind: str, liked: str
+) -> None:
+    """A comma after a digit may be inside a number, so the token after it decides for both at once."""
+    plan = EditPlan("s", (Edit.insert("in 1990"), Edit.delete("1990")))
+    model = model_that_likes(kind, liked)
+    found = Redrafter(model, tokenizer_of(kind), config=DecodeConfig(beams=2, max_tokens=60))(plan)
+    assert plain(found.output) == plain(liked)
+    assert found.edit_score == 1.0
+    assert [verdict.status for verdict in found.edits] == ["satisfied", "satisfied"]
+
+
 # Ends and lengths
 
 END_MODEL = ScriptedModel(
-    ["a", "old", "b"], {"": {"a": -0.1}}, {"a": {"old": -0.2, "b": -1.0}, "old": {"</s>": -0.1}, "b": {"</s>": -0.1}}, -9.0
+    ["a", "old", "b"],
+    {"": {"a": -0.1}},
+    {"a": {"old": -0.2, "b": -1.0}, "old": {"</s>": -0.1}, "b": {"</s>": -0.1}},
+    -9.0,
 )
 
 
@@ -411,7 +443,11 @@ def test_more_edits_than_beams(method: str) -> None:
     rows = {last: {word: -0.1, "x": -0.1 - 0.5} for last, word in zip(["", *words], [*words, "</s>"], strict=True)}
     rows["x"] = {"</s>": -0.1, "w5": -2.0}
     model = ScriptedModel([*words, "x"], {"": rows.pop("")}, rows, -9.0)
-    edits = [Edit.insert(word) for word in words] + [Edit.delete("x"), Edit.delete("w3 x"), Edit.substitute("x w5", "w7")]
+    edits = [Edit.insert(word) for word in words] + [
+        Edit.delete("x"),
+        Edit.delete("w3 x"),
+        Edit.substitute("x w5", "w7"),
+    ]
     found = Redrafter(model, config=DecodeConfig(method=method, beams=2, max_tokens=20))(EditPlan("s", tuple(edits)))
     assert found.output == " ".join(words)
     assert [verdict.status for verdict in found.edits] == ["satisfied"] * len(edits)

@@ -301,7 +301,9 @@ def test_ties_in_a_rows_list_go_to_the_lower_id(vocab: int, device: str) -> None
     for sentence, allowed in enumerate([12, 8]):
         for row in range(3):
             values = log_prob[sentence, row].tolist()
-            likeliest = sorted((token for token in range(vocab) if values[token] > NEVER), key=lambda t: (-values[t], t))
+            likeliest = sorted(
+                (token for token in range(vocab) if values[token] > NEVER), key=lambda t: (-values[t], t)
+            )
             expected = sorted(likeliest[:allowed])
             expected += [vocab] * (12 - len(expected))
             assert lists.token[sentence, row].tolist() == expected

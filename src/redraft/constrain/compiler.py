@@ -17,7 +17,7 @@ from redraft.constrain.vocabulary import Vocabulary, vocabulary_of
 from redraft.errors import PlanError
 
 # Where a word may stand: at the start, after a space, a quote, a bracket. A tokenizer may split it differently in each.
-_BEFORE = ("", "a ", '"', "(", "'")
+_BEFORE = ("", "a ", '"', "'")
 _KEEP_PHRASES = 200_000
 _KEEP_PLANS = 20_000
 
@@ -34,8 +34,8 @@ class _Written:
 class Compiler:
     """Compiles plans for one tokenizer and remembers the phrases and plans it has seen.
 
-    A phrase is known by the tokens of each form behind each of `_BEFORE`. Where a tokenizer joins the end of a phrase to
-    what follows (a piece "11,", or a phrase that itself ends in punctuation) only the verdict finds it.
+    A phrase is known by the tokens of each form behind each of `_BEFORE`. Where a tokenizer joins the end of a phrase
+    to what follows (a piece "11,", or a phrase that itself ends in punctuation) only the verdict finds it.
     """
 
     def __init__(self, vocabulary: Vocabulary, variants: Variants = "case") -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redraft.align.words import Closes
 from redraft.constrain.clauses import Clause, CompiledPlan
 from redraft.constrain.layout import ALWAYS, Cover, Layout, lay_out
 from redraft.constrain.tails import STATES, TailTables
@@ -39,19 +40,24 @@ class Nesting:
 
 @dataclass(frozen=True, eq=False)
 class PackedPlans:
-    """Axes: position, variant and clause of Layout, padded. An index one past the end of an axis means "none"."""
+    """Axes: position, variant and clause of Layout, and the distinct tokens of a plan, all padded.
+
+    The last two of the distinct tokens stand for one that is never on offer and one that always is. A padded position
+    or variant belongs to the clause one past the end.
+    """
 
     tokens: Tensor  # (batch, position) -1 where padded
     first: Tensor  # (batch, position)
     starts: Tensor  # (batch, position, tail)
     clause_of: Tensor  # (batch, position)
-    offers: Tensor  # (batch, position, n) positions; J is never, J + 1 always
-    finals: Tensor  # (batch, variant)
+    deletes: Tensor  # (batch, position) belongs to a deletion
+    offers: Tensor  # (batch, position, n) distinct tokens of the other side that part here
+    finals: Tensor  # (batch, variant) position of its last token
     final_tokens: Tensor  # (batch, variant) -1 where padded
     final_clause: Tensor  # (batch, variant)
-    late: Tensor  # (batch, variant, n) positions; J is never
-    waits: Tensor  # (batch, variant) settled with the next token only
-    unique: Tensor  # (batch, distinct) each token once
+    late: Tensor | None  # (batch, variant, n) distinct tokens tested one token later; None: nowhere in the batch
+    waits: Tensor | None  # (batch, variant) has such tokens, so it is settled with the next token only
+    unique: Tensor  # (batch, distinct) each token once, -1 where padded
     unique_of: Tensor  # (batch, position)
     insert: Tensor  # (batch, clause)
     delete: Tensor  # (batch, clause)
@@ -103,55 +109,58 @@ def pack(
             array[place, : len(row)] = row
         return torch.from_numpy(array).to(device)
 
-    def pad_lists(rows: Sequence[Sequence[Sequence[int]]], fill: int, width: int | None = None) -> Tensor:
-        wide = width if width is not None else size(max(len(row) for row in rows), 64)
+    def pad_lists(rows: Sequence[Sequence[Sequence[int]]], fill: int, width: int) -> Tensor:
         deep = size(max((len(cell) for row in rows for cell in row), default=0), 4)
-        array = np.full((len(rows), wide, deep), fill, dtype=np.int64)
+        array = np.full((len(rows), width, deep), fill, dtype=np.int64)
         for place, row in enumerate(rows):
             for column, cell in enumerate(row):
-                array[place, column, : len(cell)] = cell
+                if cell:
+                    array[place, column, : len(cell)] = cell
         return torch.from_numpy(array).to(device)
 
     def role(name: str) -> Tensor:
         return pad([[int(clause.role == name) for clause in plan.clauses] for plan in plans], 0, clauses).bool()
 
-    def distinct(layout: Layout) -> list[int]:
-        return list(dict.fromkeys(layout.tokens))
+    uniques = [{token: place for place, token in enumerate(dict.fromkeys(layout.tokens))} for layout in layouts]
+    tokens = size(2 + max(len(unique) for unique in uniques), 64)
+    never, always = tokens - 2, tokens - 1
 
-    def once(layout: Layout, places: Sequence[int]) -> list[int]:
-        """Positions with distinct tokens: one is enough to ask whether a token is on offer."""
-        kept = {ALWAYS if place == ALWAYS else layout.tokens[place]: place for place in places}
-        return [positions + 1 if place == ALWAYS else place for place in kept.values()]
+    def asked(layout: Layout, unique: dict[int, int], places: Sequence[int]) -> list[int]:
+        """The distinct tokens at these positions."""
+        if not places:
+            return []
+        return list({always if place == ALWAYS else unique[layout.tokens[place]] for place in places})
 
+    known = list(zip(layouts, uniques, strict=True))
+    waits = any(places for layout in layouts for places in layout.late)
+    variants = size(max(len(layout.finals) for layout in layouts), 64)
     starts = np.zeros((len(plans), positions, STATES), dtype=bool)
     for place, layout in enumerate(layouts):
         if layout.starts:
             starts[place, : len(layout.starts)] = layout.starts
-    uniques = [distinct(layout) for layout in layouts]
     words = max(1, -(-max((len(plan.plan.edits) for plan in plans), default=1) // _WORD))
     return PackedPlans(
         tokens=pad([layout.tokens for layout in layouts], -1, positions),
         first=pad([[int(bit) for bit in layout.first] for layout in layouts], 0, positions).bool(),
         starts=torch.from_numpy(starts).to(device),
         clause_of=pad([layout.clause_of for layout in layouts], clauses, positions),
-        offers=pad_lists(
-            [[once(layout, places) for places in layout.offers] for layout in layouts], positions, positions
-        ),
-        finals=pad([layout.finals for layout in layouts], positions),
-        final_tokens=pad([[layout.tokens[place] for place in layout.finals] for layout in layouts], -1),
-        final_clause=pad([layout.final_clause for layout in layouts], clauses),
-        late=pad_lists([[once(layout, places) for places in layout.late] for layout in layouts], positions),
-        waits=pad([[int(bool(places)) for places in layout.late] for layout in layouts], 0).bool(),
-        unique=pad(uniques, -1),
-        unique_of=pad(
-            [
-                [index[token] for token in layout.tokens]
-                for layout, unique in zip(layouts, uniques, strict=True)
-                for index in [{token: place for place, token in enumerate(unique)}]
-            ],
+        deletes=pad(
+            [[int(plan.clauses[clause].role == "delete") for clause in layout_of(plan).clause_of] for plan in plans],
             0,
             positions,
-        ),
+        ).bool(),
+        offers=pad_lists([[asked(*both, places) for places in both[0].offers] for both in known], never, positions),
+        finals=pad([layout.finals for layout in layouts], 0, variants),
+        final_tokens=pad([[layout.tokens[place] for place in layout.finals] for layout in layouts], -1, variants),
+        final_clause=pad([layout.final_clause for layout in layouts], clauses, variants),
+        late=pad_lists([[asked(*both, places) for places in both[0].late] for both in known], never, variants)
+        if waits
+        else None,
+        waits=pad([[int(bool(places)) for places in layout.late] for layout in layouts], 0, variants).bool()
+        if waits
+        else None,
+        unique=pad([list(unique) for unique in uniques], -1, tokens),
+        unique_of=pad([[unique[token] for token in layout.tokens] for layout, unique in known], never, positions),
         insert=role("insert"),
         delete=role("delete"),
         source=role("source"),
@@ -222,7 +231,7 @@ def tables_on(tables: TailTables, vocab: int, device: torch.device) -> Tables:
         size = tables.closes.shape[1]
         # One column more than the model can choose: the last stands for "no token".
         after = np.tile(np.arange(STATES, dtype=np.int64)[:, None], max(vocab, size) + 1)
-        closes = np.zeros((STATES, max(vocab, size) + 1), dtype=np.uint8)
+        closes = np.full((STATES, max(vocab, size) + 1), Closes.LATER, dtype=np.uint8)
         after[:, :size], closes[:, :size] = tables.next_tail, tables.closes
         known[key] = Tables(
             torch.from_numpy(after).to(device),

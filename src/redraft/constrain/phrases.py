@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Literal
@@ -43,14 +44,16 @@ def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
     those two insertions "War" asks for one occurrence of its own and "war" for two of either.
     """
     edits = plan.edits
-    if variants != "lemma" and _all_differ(plan):
-        return [int(edit.kind == "insert") for edit in edits]
+    named = Counter(phrase.casefold() for edit in edits for phrase in (edit.phrase, *edit.targets))
 
     def is_form_of(phrase: str, other: str) -> bool:
         return phrase in forms(other, variants, begins_source=begins(plan.source, other))
 
     found = []
     for number, edit in enumerate(edits):
+        if variants != "lemma" and named[edit.phrase.casefold()] == 1:  # nearly always
+            found.append(int(edit.kind == "insert"))
+            continue
         count = 0
         for place, other in enumerate(edits):
             if other.kind == "insert":
@@ -62,11 +65,6 @@ def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
             count += counts
         found.append(count)
     return found
-
-
-def _all_differ(plan: EditPlan) -> bool:
-    phrases = [phrase.casefold() for edit in plan.edits for phrase in (edit.phrase, *edit.targets)]
-    return len(set(phrases)) == len(phrases)
 
 
 def find(text: str, wanted: Iterable[str]) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -20,13 +20,17 @@ class Lists:
 
     token: Tensor  # (batch, beam, column)
     log_prob: Tensor  # (batch, beam, column) of the token alone; -inf where the list is short
-    likeliest: Tensor  # (batch, beam, column) the first of its row
     admitted: Tensor | None = (
-        None  # (batch, beam, distinct) the plan's tokens that were added, also those left out as nodes
+        None  # (batch, beam, distinct) the plan's tokens that were added, left out as nodes or not
     )
 
+    def likeliest(self) -> Tensor:
+        """(batch, beam, column) the likeliest of its row, ties by lower id."""
+        best = (self.log_prob == self.log_prob.amax(-1, keepdim=True)) & (self.log_prob > -torch.inf)
+        return best & (best.cumsum(-1) == 1)
 
-def top_tokens(log_prob: Tensor, width: int, allowed: Tensor) -> Lists:
+
+def top_tokens(log_prob: Tensor, width: int, allowed: Tensor | None) -> Lists:
     """The `width` likeliest tokens of each row, ties by lower id; allowed: (batch,) how many a sentence may use."""
     vocab = log_prob.shape[-1]
     width = min(width, vocab)
@@ -34,28 +38,32 @@ def top_tokens(log_prob: Tensor, width: int, allowed: Tensor) -> Lists:
         value, token = log_prob.sort(dim=-1, descending=True, stable=True)
         value, token = value[..., :width], token[..., :width]
     else:
-        value, token = _top_of_many(log_prob, width)
-    place = torch.arange(width, device=log_prob.device)
-    usable = (place < allowed[:, None, None]) & (value > -torch.inf)
-    token = torch.where(usable, token, vocab)
-    value = torch.where(usable, value, -torch.inf)
-    likeliest = (place == 0) & usable
-    token, order = token.sort(dim=-1)
-    return Lists(token, value.gather(-1, order), likeliest.gather(-1, order))
+        value, token = _top_of_many(log_prob, width, ordered=allowed is not None)
+    if allowed is not None:
+        value = value.masked_fill(torch.arange(width, device=value.device) >= allowed[:, None, None], -torch.inf)
+    token, order = torch.where(value > -torch.inf, token, vocab).sort(dim=-1)
+    return Lists(token, value.gather(-1, order))
 
 
-def _top_of_many(log_prob: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """topk with ties by lower id. CUDA's keeps the lowest ids of a tie at the end of the list; the CPU's any."""
-    value, token = log_prob.topk(width + 1)
+def _top_of_many(log_prob: Tensor, width: int, *, ordered: bool) -> tuple[Tensor, Tensor]:
+    """topk with ties by lower id. CUDA's keeps the lowest ids of a tie at the end of the list; the CPU's any.
+
+    `ordered`: ties inside the list matter too, since a sentence may use only the first of it.
+    """
     if log_prob.device.type == "cpu":
+        value, token = log_prob.topk(width + 1)
         tied = (value[..., -1] == value[..., -2]) & (value[..., -1] > -torch.inf)
         if tied.any():
             sorted_value, sorted_token = log_prob[tied].sort(dim=-1, descending=True, stable=True)
             value[tied], token[tied] = sorted_value[:, : width + 1], sorted_token[:, : width + 1]
-    value, token = value[..., :width], token[..., :width]
-    token, by_id = token.sort(dim=-1)
-    value, by_value = value.gather(-1, by_id).sort(dim=-1, descending=True, stable=True)
-    return value, token.gather(-1, by_value)
+        value, token = value[..., :width], token[..., :width]
+    else:
+        value, token = log_prob.topk(width)
+    if ordered:
+        token, by_id = token.sort(dim=-1)
+        value, by_value = value.gather(-1, by_id).sort(dim=-1, descending=True, stable=True)
+        token = token.gather(-1, by_value)
+    return value, token
 
 
 def admit(lists: Lists, log_prob: Tensor, progress: Progress, plans: PackedPlans, gap: float, most: int) -> Lists:
@@ -91,9 +99,8 @@ def admit(lists: Lists, log_prob: Tensor, progress: Progress, plans: PackedPlans
         token, usable = token.gather(2, kept), usable.gather(2, kept)
     token = torch.where(usable, token, vocab)
     joined, order = torch.cat([lists.token, token], -1).sort(dim=-1, stable=True)
-    likeliest = torch.nn.functional.pad(lists.likeliest, (0, token.shape[2]))
     log_probs = torch.cat([lists.log_prob, value], -1).gather(2, order)
-    return Lists(joined, log_probs, likeliest.gather(2, order), admitted)
+    return Lists(joined, log_probs, admitted)
 
 
 def banned_words(progress: Progress, plans: PackedPlans, vocab: int, end_tokens: Tensor, last: Tensor) -> Tensor:
@@ -116,21 +123,14 @@ def banned_words(progress: Progress, plans: PackedPlans, vocab: int, end_tokens:
     after = torch.cat([plans.tables.next_tail[tail, known], torch.zeros_like(nothing)], -1)
     final = last[:, None, None].repeat(1, beams, token.shape[2])
     final[..., -1] = True
-    column = torch.nn.functional.pad(plans.unique_of, (0, 1), value=distinct + 4).gather(1, plans.finals)
+    view = look(progress, plans, nothing)
+    own = torch.arange(distinct, device=device).expand(batch, beams, distinct)
+    view = replace(view, column=torch.where(plans.unique[:, None] >= 0, own, token.shape[2]))
     scored = score_nodes(
-        progress,
-        plans,
-        look(progress, plans, nothing),
-        token,
-        column[:, None].expand(batch, beams, -1),
-        closes,
-        after,
-        final,
-        offers_matter=False,
-        penalties=True,
-        group_deletions=False,
-    )
-    bad = scored.charges > 0
+        progress, plans, view, token, closes, after, final,
+        offers_matter=False, penalties=True, group_deletions=False,
+    )  # fmt: skip
+    bad = scored.charges.sum(-1) > 0
     row_closes = plans.tables.closes[progress.tail][..., :vocab]
     mask = torch.zeros(batch, beams, vocab + 1, dtype=torch.bool, device=device)
     for verdict in (Closes.NO, Closes.YES, Closes.LATER):
@@ -146,7 +146,7 @@ def banned_tokens(progress: Progress, plans: PackedPlans, vocab: int, last: Tens
     """(batch, beam, vocab) last tokens of deletions and sources, whether the word goes on or not (Kajiwara 2019)."""
     batch, beams, _ = progress.active.shape
     ready = torch.nn.functional.pad(ready_positions(progress, plans), (0, 1))
-    complete = ready.gather(2, plans.finals[:, None].expand(batch, beams, -1))
+    complete = ready.gather(2, plans.finals[:, None].expand(batch, beams, -1))  # padded variants have no clause
     state = progress.clauses
     beyond = (plans.delete | plans.source)[:, None] & (state.count + state.pending + 1 > plans.need[:, None])
     index = plans.final_clause[:, None].expand(batch, beams, -1)
@@ -180,11 +180,3 @@ def repeated_ngrams(tokens: Tensor, written: Tensor, size: int, vocab: int) -> T
     start = torch.arange(windows.shape[2], device=tokens.device)
     again = (windows[..., :-1] == tip[:, :, None]).all(-1) & (start + size <= written)
     return mask.scatter_(2, torch.where(again, windows[..., -1], vocab), True)[..., :vocab]
-
-
-def columns_of(lists: Lists, plans: PackedPlans) -> Tensor:
-    """(batch, beam, variant) the column with the variant's last token, or the number of columns."""
-    batch, beams, columns = lists.token.shape
-    wanted = plans.final_tokens[:, None].expand(batch, beams, -1).contiguous()
-    place = torch.searchsorted(lists.token, wanted).clamp_(max=columns - 1)
-    return torch.where(lists.token.gather(2, place) == wanted, place, columns)

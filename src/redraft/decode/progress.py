@@ -56,9 +56,9 @@ class View:
     """What a row can see before it chooses: which phrases a token could move on, and what was on offer."""
 
     ready: Tensor  # (batch, beam, position) this token would move its variant on
-    listed: Tensor  # (batch, beam, position) … and is among the siblings
+    column: Tensor  # (batch, beam, distinct) the column of each of the plan's tokens, or the number of columns
     offered: Tensor  # (batch, beam, position) other side on offer if the variant moves on to here
-    late: Tensor  # (batch, beam, clause) longer variant of the other side on offer after a pending occurrence
+    late: Tensor | None  # (batch, beam, clause) longer variant of the other side on offer after a pending occurrence
     avoidable: Tensor  # (batch, beam, clause) a deletion's next token is among the siblings …
     avoid_low: Tensor  # (batch, beam, clause) … the lowest such token
     avoid_high: Tensor  # (batch, beam, clause) … and the highest
@@ -72,10 +72,17 @@ class Scored:
     score: Tensor  # (batch, beam, column) E
     hopeful: Tensor  # (batch, beam, column) E⁺
     key: Tensor  # (batch, beam, column, word) S⁺ as bits
-    met: Tensor  # (batch, beam, column) every insertion and substitution is in S⁺
-    open_value: Tensor  # (batch, beam, column) what unmet edits could still bring
-    charges: Tensor  # (batch, beam, column) penalties charged by this token
+    hoped: Tensor  # (batch, beam, column, clause) insertions and targets in S⁺
+    charges: Tensor  # (batch, beam, column, clause) penalties charged by this token
     clauses: Clauses  # leading axes (batch, beam, column)
+
+    def met(self, plans: PackedPlans) -> Tensor:
+        """(batch, beam, column) every insertion and substitution is in S⁺."""
+        return (self.hoped | ~(plans.insert | plans.target)[:, None, None]).all(-1)
+
+    def open_value(self, plans: PackedPlans) -> Tensor:
+        """(batch, beam, column) what unmet edits could still bring."""
+        return (((plans.insert | plans.target)[:, None, None] & ~self.hoped) * plans.value[:, None, None]).sum(-1)
 
 
 def begin(plans: PackedPlans, beams: int) -> Progress:
@@ -110,28 +117,27 @@ def look(progress: Progress, plans: PackedPlans, siblings: Tensor, admitted: Ten
     """The view of every row, given its list: sorted tokens (batch, beam, column), admitted (batch, beam, distinct)."""
     batch, beams, columns = siblings.shape
     ready = ready_positions(progress, plans)
-    tokens = plans.tokens[:, None].expand(batch, beams, -1).contiguous()
-    place = torch.searchsorted(siblings, tokens).clamp_(max=columns - 1)
-    listed = siblings.gather(2, place) == tokens
-    if admitted is not None:
-        listed |= _gather_last(admitted, plans.unique_of)
-    listed &= tokens >= 0
+    asked = plans.unique[:, None].expand(batch, beams, -1).contiguous()
+    place = torch.searchsorted(siblings, asked).clamp_(max=columns - 1)
+    found = siblings.gather(2, place) == asked
+    listed = found if admitted is None else found | admitted
+    on_offer = listed.clone()
+    on_offer[..., -1] = True  # the token that always is
 
-    padded = torch.nn.functional.pad(listed, (0, 2))
-    padded[..., -1] = True  # ALWAYS
-    moved = torch.nn.functional.pad(progress.offered[..., :-1], (1, 0)) & ~plans.first[:, None]
-    offered = moved | _gather_last(padded, plans.offers).any(-1)
-
-    ended = _gather_last(torch.nn.functional.pad(progress.active, (0, 1)), plans.finals)
-    late = ended & _gather_last(padded, plans.late).any(-1)
-
-    of_deletion = ready & listed & torch.nn.functional.pad(plans.delete, (0, 1)).gather(1, plans.clause_of)[:, None]
-    low, high = _range_by_clause(tokens, of_deletion, plans)
+    moved = progress.offered.roll(1, -1) & ~plans.first[:, None]
+    offered = moved | _gather_last(on_offer, plans.offers).any(-1)
+    late = None
+    if plans.late is not None:
+        ended = _gather_last(progress.active, plans.finals)
+        late = ended & _gather_last(on_offer, plans.late).any(-1)
+        late = _any_by_clause(late, plans.final_clause, plans.clauses)
+    avoidable = ready & _gather_last(listed, plans.unique_of) & plans.deletes[:, None]
+    low, high = _range_by_clause(plans.tokens[:, None].expand(batch, beams, -1), avoidable, plans)
     return View(
         ready=ready,
-        listed=listed,
+        column=torch.where(found, place, columns),
         offered=offered,
-        late=_any_by_clause(late, plans.final_clause, plans.clauses),
+        late=late,
         avoidable=low <= high,
         avoid_low=low,
         avoid_high=high,
@@ -140,11 +146,10 @@ def look(progress: Progress, plans: PackedPlans, siblings: Tensor, admitted: Ten
 
 def ready_positions(progress: Progress, plans: PackedPlans) -> Tensor:
     """(batch, beam, position) where the next token of a variant belongs: after its earlier tokens, or at its start."""
-    batch, beams, _ = progress.active.shape
-    tail = progress.tail[:, :, None, None].expand(batch, beams, plans.positions, 1)
+    batch, beams, positions = progress.active.shape
+    tail = progress.tail[:, :, None, None].expand(batch, beams, positions, 1)
     starts = plans.starts[:, None].expand(batch, beams, -1, -1).gather(3, tail).squeeze(3)
-    follows = torch.nn.functional.pad(progress.active[..., :-1], (1, 0))
-    return torch.where(plans.first[:, None], starts, follows)
+    return torch.where(plans.first[:, None], starts, progress.active.roll(1, -1))
 
 
 def score_nodes(
@@ -152,7 +157,6 @@ def score_nodes(
     plans: PackedPlans,
     view: View,
     token: Tensor,
-    column: Tensor,
     closes: Tensor,
     tail: Tensor,
     final: Tensor,
@@ -164,18 +168,19 @@ def score_nodes(
     """Score every node as its row with one more token.
 
     token, closes, tail, final: (batch, beam, column), final where the token ends the text (and closes) or is the last;
-    column: (batch, beam, variant) the column that holds the variant's last token, or the number of columns.
+    the view must be that of these columns.
     """
     before = progress.clauses
     clauses = plans.clauses
     columns = token.shape[2]
-    finals = _gather_last(torch.nn.functional.pad(view.ready, (0, 1)), plans.finals)
-    complete = _spread(finals, column, plans.final_clause, columns, clauses)
-    waits = _spread(finals & plans.waits[:, None], column, plans.final_clause, columns, clauses)
+    ends = _gather_last(view.ready, plans.finals)
+    column = _gather_last(view.column, plans.unique_of.gather(1, plans.finals))
+    complete = _spread(ends, column, plans.final_clause, columns, clauses)
     if offers_matter:
-        on_offer = _gather_last(torch.nn.functional.pad(view.offered, (0, 1)), plans.finals)
-        offered = _spread(finals & on_offer, column, plans.final_clause, columns, clauses)
-        old_offered = (before.pending_offered | view.late)[:, :, None]
+        on_offer = _gather_last(view.offered, plans.finals)
+        offered = _spread(ends & on_offer, column, plans.final_clause, columns, clauses)
+        old_offered = before.pending_offered if view.late is None else before.pending_offered | view.late
+        old_offered = old_offered[:, :, None]
     else:  # every occurrence counts as offered
         offered, old_offered = complete, before.pending[:, :, None]
 
@@ -183,7 +188,10 @@ def score_nodes(
     undecided = (closes == Closes.LATER)[..., None]
     yes = (closes == Closes.YES)[..., None] | (undecided & final)
     later = undecided & ~final
-    at_once = (plans.tables.always_closes[tail][..., None] & ~waits) | final
+    at_once = plans.tables.always_closes[tail][..., None] | final
+    if plans.waits is not None:
+        waits = _spread(ends & plans.waits[:, None], column, plans.final_clause, columns, clauses)
+        at_once = (at_once & ~waits) | final
     settled_old = before.pending[:, :, None] & yes
     settled_now = complete & at_once
     kept = before.pending[:, :, None] & later
@@ -224,17 +232,15 @@ def score_nodes(
     if penalties:
         change = change - charges
     score = progress.score[:, :, None] + (change * value).sum(-1)
-    positive = insert | target
     hopeful = score + ((hoped & ~done) * value).sum(-1)
-    satisfied = (hoped & positive) | (delete & done & ~violated) if group_deletions else hoped & positive
+    satisfied = hoped | (delete & done & ~violated) if group_deletions else hoped
     return Scored(
         tail=tail,
         score=score,
         hopeful=hopeful,
-        key=(satisfied[..., None] * plans.bit[:, None, None]).sum(-2),
-        met=(hoped | ~positive).all(-1),
-        open_value=((positive & ~hoped) * value).sum(-1),
-        charges=charges.sum(-1),
+        key=torch.stack([(satisfied * plans.bit[:, None, None, :, w]).sum(-1) for w in range(plans.bit.shape[2])], -1),
+        hoped=hoped,
+        charges=charges,
         clauses=Clauses(
             count=count,
             done=done,
@@ -351,9 +357,9 @@ def _range_by_clause(tokens: Tensor, facts: Tensor, plans: PackedPlans) -> tuple
     index = torch.where(facts, plans.clause_of[:, None], plans.clauses)
     low = torch.full(shape, torch.iinfo(torch.int64).max, dtype=torch.int64, device=tokens.device)
     high = torch.full(shape, -1, dtype=torch.int64, device=tokens.device)
-    low = low.scatter_reduce(2, index, tokens, "amin")[..., :-1]
-    high = high.scatter_reduce(2, index, tokens, "amax")[..., :-1]
-    return low, high
+    low.scatter_reduce_(2, index, tokens, "amin")
+    high.scatter_reduce_(2, index, tokens, "amax")
+    return low[..., :-1], high[..., :-1]
 
 
 def _gather_last(values: Tensor, index: Tensor) -> Tensor:

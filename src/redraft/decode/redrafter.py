@@ -21,7 +21,7 @@ from redraft.decode.search import Hypothesis, Observer, search
 from redraft.decode.trace import Trace
 from redraft.decode.transformers_steps import TransformersSteps, position_limit
 from redraft.decode.weights import UNIT
-from redraft.errors import ModelError, RedraftError
+from redraft.errors import ConfigError, ModelError, RedraftError
 
 # Settings that a model's own generation config may hold, and that DecodeConfig decides here.
 _OURS = {
@@ -72,6 +72,8 @@ class Redrafter:
         self, plans: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool = False, **changes: Any
     ) -> Iterator[Decoded]:
         """Rewrite sentences batch by batch, in order, without holding them all."""
+        if batch_size < 1:
+            raise ConfigError(f"batch_size is {batch_size!r}", "Give a whole number of at least 1.")
         config = self.config.with_changes(**changes) if changes else self.config
         waiting = (EditPlan(plan) if isinstance(plan, str) else plan for plan in plans)
         while batch := list(islice(waiting, batch_size)):
@@ -117,9 +119,10 @@ class Redrafter:
         ) -> list[list[Hypothesis]]:
             # transformers forces the end at the longest limit of the batch; the search does it at each sentence's own.
             kept, forced = _without_forced_end(logits_processor)
-            steps = TransformersSteps(
-                model, input_ids, kept, generation_config._eos_token_tensor.tolist(), model_kwargs, forced_end=forced
-            )
+            ends = generation_config._eos_token_tensor
+            if ends is None:
+                raise ModelError("no end token is known for the model", "Set model.generation_config.eos_token_id.")
+            steps = TransformersSteps(model, input_ids, kept, ends.tolist(), model_kwargs, forced_end=forced)
             return search(steps, sources, plans, config, limits, observe)
 
         found: list[list[Hypothesis]] = self.model.generate(
@@ -148,6 +151,10 @@ class Redrafter:
         lengths = [len(tokens) for tokens in self._compiler.vocabulary.encode(sources)] if decoder_only else read
         room = position_limit(model)
         for number, length in enumerate(read):
+            if not length:  # the tokenizer adds nothing of its own, and a model cannot read nothing
+                raise ModelError(
+                    f"sentence {number + 1} of the batch is empty", "Leave it out, or put a prompt around the source."
+                )
             if room is not None and length + decoder_only > room:
                 raise ModelError(
                     f"sentence {number + 1} of the batch has {length} tokens, and the model reads {room}",

@@ -188,7 +188,7 @@ def _word_state(
         return "settled"
     for at in range(end + 1, len(text)):
         known = text[at] < tables.closes.shape[1]
-        verdict = Closes(int(tables.closes[tails[at], text[at]])) if known else Closes.NO
+        verdict = Closes(int(tables.closes[tails[at], text[at]])) if known else Closes.LATER
         if verdict is Closes.YES:
             return "settled"
         if verdict is Closes.NO:

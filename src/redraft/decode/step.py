@@ -18,7 +18,6 @@ from redraft.decode.expand import (
     admit,
     banned_tokens,
     banned_words,
-    columns_of,
     repeated_ngrams,
     top_tokens,
 )
@@ -62,7 +61,7 @@ class Setup:
     """What a step needs to know of its sentences and settings, as tensors."""
 
     plain: Tensor  # (batch,) searched as if it had no edits
-    allowed: Tensor  # (batch,) tokens in a row's list
+    allowed: Tensor | None  # (batch,) tokens in a row's list; None: the same for all
     last: Tensor  # (batch,) tokens written before the last step
     alpha: Tensor  # (batch,)
     delta: Tensor  # (batch,)
@@ -110,7 +109,7 @@ class Stepper:
         powers = [1.0, *(float(length) ** config.length_penalty for length in range(1, self.room + 1))]
         self.setup = Setup(
             plain=per_sentence([int(plain) for plain in self.plain]).bool(),
-            allowed=per_sentence(self.widths),
+            allowed=per_sentence(self.widths) if len(set(self.widths)) > 1 else None,
             last=per_sentence([limit - 1 for limit in self.max_tokens]),
             alpha=per_sentence([_NO_LIMIT if plain else config.alpha for plain in self.plain]),
             delta=per_sentence([_NO_LIMIT if plain or delta is None else delta for plain in self.plain]),
@@ -207,7 +206,6 @@ class Stepper:
             self.setup.plans,
             view,
             lists.token,
-            columns_of(lists, self.setup.plans),
             torch.where(is_end, int(Closes.YES), self.setup.plans.tables.closes[tail, lists.token]),
             self.setup.plans.tables.next_tail[tail, lists.token],
             is_end | last[:, None, None],
@@ -215,7 +213,10 @@ class Stepper:
             penalties=self.config.method == "edit",
             group_deletions=self.config.method == "edit" and self.config.group_by == "all",
         )
-        barred = is_end & ~self._may_end(lists, scored) & ~self.setup.plain[:, None, None]
+        may_end = self._may_end(lists, scored, self.setup.plans)
+        barred = torch.zeros_like(is_end)
+        if may_end is not None:
+            barred = is_end & ~may_end & ~self.setup.plain[:, None, None]
         plain = self.setup.plain[:, None]  # negative follows its phrases, but neither scores nor groups by them
         return (
             Nodes(
@@ -230,14 +231,13 @@ class Stepper:
             view,
         )
 
-    def _may_end(self, lists: Lists, scored: Scored) -> Tensor:
+    def _may_end(self, lists: Lists, scored: Scored, plans: PackedPlans) -> Tensor | None:
+        """(batch, beam, column) where a text may end; None: anywhere."""
         if self.config.method == "neurologic":
-            return scored.met | lists.likeliest
+            return scored.met(plans) | lists.likeliest()
         if self.config.end == "met":
-            return scored.met
-        if self.config.end == "likeliest":
-            return lists.likeliest
-        return torch.ones_like(scored.met)
+            return scored.met(plans)
+        return lists.likeliest() if self.config.end == "likeliest" else None
 
     def _finish(
         self,
@@ -306,8 +306,8 @@ class Stepper:
             bound = best_row / now
         plain = full & (bound <= worst) if config.early_stopping is not True else full
         hopeful = nodes.hopeful
-        if config.stop == "exact" and scored is not None:
-            hopeful = hopeful + scored.open_value.flatten(1)
+        if config.stop == "exact" and scored is not None and self.setup.plans is not None:
+            hopeful = hopeful + scored.open_value(self.setup.plans).flatten(1)
         hope = torch.where(row_valid, hopeful.gather(1, node), -_NO_LIMIT).amax(1)
         edit = full & (hope <= pool.best_score()) & (best_row / now <= worst)
         return ~row_valid.any(1) | torch.where(self.setup.plain, plain, edit)

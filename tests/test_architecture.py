@@ -1,0 +1,69 @@
+"""The folders are the stages of the work, and imports only look back along them (docs/architecture.md)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import redraft
+
+ROOT = Path(redraft.__file__).parent
+STAGES = ("align", "constrain", "decode", "evaluate", "fit", "serve")
+NO_TORCH = ("align/*.py", "constrain/edits.py", "constrain/plan_files.py", "constrain/verdicts.py")
+
+
+def modules(pattern: str = "**/*.py") -> list[str]:
+    return sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob(pattern))
+
+
+def imports(module: str) -> set[str]:
+    """Everything a module imports, by its full name, wherever in the file it does so."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / module).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            found |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+@pytest.mark.parametrize("module", [name for name in modules() if "/" in name])
+def test_stages_only_look_back(module: str) -> None:
+    stage = module.split("/")[0]
+    assert stage in STAGES, f"{stage} is no stage: give it a place in the order"
+    imported = {name.split(".")[1] for name in imports(module) if name.startswith("redraft.")}
+    later = {*STAGES[STAGES.index(stage) + 1 :], "cli"}
+    assert not imported & later
+
+
+@pytest.mark.parametrize("module", [name for pattern in NO_TORCH for name in modules(pattern)])
+def test_what_a_person_writes_down_needs_no_torch(module: str) -> None:
+    name = "redraft." + module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    assert_stays_away(f"import {name}", "torch", "transformers")
+
+
+def test_import_redraft_is_quick() -> None:
+    """Torch comes with the first name that needs it, and plans do not."""
+    assert_stays_away(
+        "import redraft; redraft.EditPlan('a', (redraft.Edit.insert('b'),)); redraft.read_plans",
+        "torch",
+        "transformers",
+    )
+
+
+def assert_stays_away(code: str, *packages: str) -> None:
+    check = f"{code}; import sys; print(sorted(set({packages!r}) & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, timeout=120)
+    assert found.stdout.strip() == "[]"
+
+
+def test_every_public_name_can_be_had() -> None:
+    for name in redraft.__all__:
+        assert getattr(redraft, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        _ = redraft.no_such_name
