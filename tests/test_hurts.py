@@ -301,7 +301,7 @@ def test_state_survives_a_permutation_of_the_beam_at_each_step(seed: int, method
     compiled = compiler_for(model.tokenizer).compile(plans)
     config = DecodeConfig(method=method, beams=4, admit_unmet=bool(seed % 2))
     found = [
-        [[(h.tokens, h.log_prob, h.edit_score, h.done, h.violated) for h in hypotheses] for hypotheses in sentences]
+        [[(h.tokens, h.log_prob, h.edit_score, h.carried) for h in hypotheses] for hypotheses in sentences]
         for sentences in (
             search(model, ["s"] * 3, compiled, config, [8] * 3),
             shaken_search(model, compiled, config, 8),

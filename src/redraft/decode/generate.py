@@ -121,7 +121,7 @@ def _as_transformers(
     for place, (batch, row) in enumerate(rows):
         if row is not None:
             sequences[place, : len(row.tokens)] = torch.tensor(row.tokens)
-            lineage[place, : len(row.tokens)] = torch.tensor(row.lineage, dtype=torch.int32) + batch * beams
+            lineage[place, : len(row.tokens)] = torch.tensor(row.rows, dtype=torch.int32) + batch * beams
             scores[place] = row.log_prob / len(row.tokens) ** generation_config.length_penalty
     sequences = torch.cat([prompt.repeat_interleave(wanted, 0), sequences.to(prompt.device)], 1)
     if not generation_config.return_dict_in_generate:

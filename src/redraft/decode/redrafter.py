@@ -218,7 +218,7 @@ def _chosen_over(plan: CompiledPlan, edit: int, verdict: Verdict, hypothesis: Hy
         return None
     for number, clause in enumerate(plan.clauses):
         if clause.edit == edit and clause.role in ("delete", "target"):
-            return hypothesis.done[number] and not hypothesis.violated[number]
+            return hypothesis.carried[number]
     return False
 
 

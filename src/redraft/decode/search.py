@@ -13,7 +13,7 @@ from redraft.constrain.clauses import CompiledPlan
 from redraft.decode.config import DecodeConfig
 from redraft.decode.graph import Graphs, step_graphs
 from redraft.decode.models import StepModel
-from redraft.decode.pool import Pool
+from redraft.decode.pool import EMPTY, ENDED, Pool, rows_of, tokens_of
 from redraft.decode.step import State, Step, Stepper
 
 Observer = Callable[[State, Step, State], None]
@@ -27,9 +27,8 @@ class Hypothesis:
     log_prob: float
     edit_score: int  # in whole 1e-6
     truncated: bool
-    lineage: tuple[int, ...]
-    done: tuple[bool, ...]  # for each clause, as in Clauses
-    violated: tuple[bool, ...]
+    rows: tuple[int, ...]  # the row each token was chosen from
+    carried: tuple[bool, ...]  # for each clause, as in Pool
 
 
 @torch.inference_mode()
@@ -122,26 +121,24 @@ class StopFlag:
 
 
 def read_out(pool: Pool) -> list[list[Hypothesis]]:
-    columns = {name: getattr(pool, name).tolist() for name in _READ}
+    """The pool in plain data."""
     found: list[list[Hypothesis]] = []
-    for batch, ranks in enumerate(columns["rank"]):
+    ranks, lengths = pool.rank.tolist(), pool.length.tolist()
+    log_probs, scores, carried = pool.log_prob.tolist(), pool.score.tolist(), pool.carried.tolist()
+    tokens, rows = tokens_of(pool.trail).tolist(), rows_of(pool.trail).tolist()
+    for batch, places in enumerate(ranks):
         found.append([])
-        for beam, rank in enumerate(ranks):
-            if rank:
-                cell = {name: columns[name][batch][beam] for name in _READ}
-                length = cell["length"]
+        for beam, rank in enumerate(places):
+            if rank != EMPTY:
+                length = lengths[batch][beam]
                 found[-1].append(
                     Hypothesis(
-                        tuple(cell["tokens"][:length]),
-                        cell["log_prob"],
-                        cell["score"],
-                        cell["truncated"],
-                        tuple(cell["lineage"][:length]),
-                        tuple(cell["done"]),
-                        tuple(cell["violated"]),
+                        tuple(tokens[batch][beam][:length]),
+                        log_probs[batch][beam],
+                        scores[batch][beam],
+                        rank != ENDED,
+                        tuple(rows[batch][beam][:length]),
+                        tuple(carried[batch][beam]),
                     )
                 )
     return found
-
-
-_READ = ("rank", "truncated", "score", "log_prob", "length", "tokens", "lineage", "done", "violated")

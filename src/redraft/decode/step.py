@@ -21,7 +21,7 @@ from redraft.decode.expand import (
     repeated_ngrams,
     top_tokens,
 )
-from redraft.decode.pool import CUT, ENDED, Pool, empty_pool, merge
+from redraft.decode.pool import CUT, CUT_PLAIN, EMPTY, ENDED, Pool, empty_pool, go_on, merge, tokens_of
 from redraft.decode.progress import Progress, Scored, View, advance, begin, look, score_nodes, take
 from redraft.decode.weights import delta_of, is_plain, price_of
 
@@ -33,8 +33,7 @@ class State:
     """All rows of all sentences. Everything a row knows moves with its parent by one gather."""
 
     written: Tensor  # () tokens in every row
-    tokens: Tensor  # (batch, beam, step)
-    lineage: Tensor  # (batch, beam, step) the row each token was chosen from
+    trail: Tensor  # (batch, beam, step) tokens so far, each with the row it was chosen from
     log_prob: Tensor  # (batch, beam) L; -inf where there is no row
     progress: Progress | None  # None: nobody in the batch has edits to follow
     pool: Pool
@@ -124,11 +123,9 @@ class Stepper:
         batch, beams = len(self.plans), self.config.beams
         rows = torch.full((batch, beams), -torch.inf, dtype=log_prob.dtype, device=device)
         rows[:, 0] = 0
-        nothing = torch.zeros(batch, beams, self.room, dtype=torch.int64, device=device)
         return State(
             written=torch.zeros((), dtype=torch.int64, device=device),
-            tokens=nothing,
-            lineage=nothing,
+            trail=torch.zeros(batch, beams, self.room, dtype=torch.int64, device=device),
             log_prob=rows,
             progress=begin(plans, beams) if plans is not None else None,
             pool=empty_pool(batch, beams, self.room, plans.clauses if plans is not None else 0, rows),
@@ -152,8 +149,7 @@ class Stepper:
         pool = self._finish(state, lists, nodes, scored, choice, last, may_cut)
         moved = State(
             written=state.written + 1,
-            tokens=_append(take(state.tokens, parent), state.written, token),
-            lineage=_append(take(state.lineage, parent), state.written, parent),
+            trail=go_on(state.trail, parent, state.written, token),
             log_prob=row_log_prob,
             progress=self._advance(state, view, scored, parent, column, token),
             pool=pool,
@@ -172,7 +168,7 @@ class Stepper:
                 2, self.setup.ends, early.expand(*log_prob.shape[:2], self.setup.ends.numel())
             )
         if config.no_repeat_ngram:
-            again = repeated_ngrams(state.tokens, state.written, config.no_repeat_ngram, self.vocab)
+            again = repeated_ngrams(tokens_of(state.trail), state.written, config.no_repeat_ngram, self.vocab)
             log_prob = log_prob.masked_fill(again.index_fill(2, self.setup.ends, False), -torch.inf)
         if self.bans and self.setup.plans is not None and state.progress is not None:
             if config.ban == "word":
@@ -252,35 +248,29 @@ class Stepper:
         """The pool with the ends among the first `beams` places, and at the last step with what is cut."""
         beams, columns = self.config.beams, lists.token.shape[2]
         node = choice.node[:, :beams]
-        is_end = choice.is_end[:, :beams]
-        enters = choice.valid[:, :beams] & is_end
-        rank = torch.where(enters, ENDED, 0)
+        valid, is_end = choice.valid[:, :beams], choice.is_end[:, :beams]
+        rank = torch.where(valid & is_end, ENDED, EMPTY)
         if may_cut:
-            cut_plain = choice.valid[:, :beams] & ~is_end & (last & self.setup.plain)[:, None]
-            cut_other = choice.row_valid & (last & ~self.setup.plain)[:, None]
+            cut_plain = valid & ~is_end & (last & self.setup.plain)[:, None]
+            cut = choice.row_valid & (last & ~self.setup.plain)[:, None]
             node = torch.cat([node, choice.node.gather(1, choice.rows)], 1)
-            is_end = torch.cat([is_end, torch.zeros_like(cut_other)], 1)
-            rank = torch.cat([torch.where(cut_plain, ENDED, rank), torch.where(cut_other, CUT, 0)], 1)
-        rank = torch.where(state.over[:, None], 0, rank)
-        parent = node // columns
-        log_prob = torch.where(rank > 0, nodes.log_prob.gather(1, node), -torch.inf)
+            rank = torch.cat([torch.where(cut_plain, CUT_PLAIN, rank), torch.where(cut, CUT, EMPTY)], 1)
+        rank = rank.masked_fill(state.over[:, None], EMPTY)
+        log_prob = nodes.log_prob.gather(1, node).masked_fill(rank == EMPTY, -torch.inf)
         length = state.written + 1
         if scored is not None:
-            done = take(scored.clauses.done.flatten(1, 2), node)
-            violated = take(scored.clauses.violated.flatten(1, 2), node)
+            carried = scored.clauses.done & ~scored.clauses.violated
+            carried = take(carried.flatten(1, 2), node)
         else:
-            done = violated = torch.zeros(*node.shape, 0, dtype=torch.bool, device=node.device)
+            carried = torch.zeros(*node.shape, 0, dtype=torch.bool, device=node.device)
         new = Pool(
             rank=rank,
-            truncated=~is_end,
-            score=torch.where(rank > 0, nodes.score.gather(1, node), 0),
+            score=nodes.score.gather(1, node).masked_fill(rank == EMPTY, 0),
             likelihood=log_prob / self._power(length),
             log_prob=log_prob,
             length=length.expand(node.shape),
-            tokens=_append(take(state.tokens, parent), state.written, lists.token.flatten(1).gather(1, node)),
-            lineage=_append(take(state.lineage, parent), state.written, parent),
-            done=done,
-            violated=violated,
+            trail=go_on(state.trail, node // columns, state.written, lists.token.flatten(1).gather(1, node)),
+            carried=carried,
         )
         return merge(state.pool, new, self.config.choose == "sum" and self.config.method == "edit")
 
@@ -311,8 +301,3 @@ class Stepper:
         hope = torch.where(row_valid, hopeful.gather(1, node), -_NO_LIMIT).amax(1)
         edit = full & (hope <= pool.best_score()) & (best_row / now <= worst)
         return ~row_valid.any(1) | torch.where(self.setup.plain, plain, edit)
-
-
-def _append(tokens: Tensor, at: Tensor, token: Tensor) -> Tensor:
-    """tokens (batch, row, step) with `token` (batch, row) at step `at`."""
-    return tokens.scatter(2, at.expand(*token.shape, 1), token[..., None])

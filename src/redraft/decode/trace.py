@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from redraft.constrain.clauses import CompiledPlan
+from redraft.decode.pool import EMPTY, ENDED, tokens_of
 from redraft.decode.step import State, Step
 from redraft.decode.weights import UNIT
 
@@ -39,7 +40,7 @@ class Trace:
         for row, log_prob in enumerate(before.log_prob[batch].tolist()):
             if log_prob == -float("inf"):
                 continue
-            tokens = before.tokens[batch, row, :written].tolist()
+            tokens = tokens_of(before.trail[batch, row, :written]).tolist()
             listed = [column for column in range(columns) if own[row][column] > -float("inf")]
             rows.append(
                 {
@@ -105,14 +106,17 @@ class Trace:
 
     def _pool(self, batch: int, state: State) -> list[dict[str, Any]]:
         pool = state.pool
-        return [
-            {
-                "tokens": pool.tokens[batch, place, : int(pool.length[batch, place])].tolist(),
-                "text": self._show(pool.tokens[batch, place, : int(pool.length[batch, place])].tolist()),
-                "log_prob": float(pool.log_prob[batch, place]),
-                "edit_score": int(pool.score[batch, place]) / UNIT,
-                "truncated": bool(pool.truncated[batch, place]),
-            }
-            for place in range(pool.rank.shape[1])
-            if int(pool.rank[batch, place])
-        ]
+        found = []
+        for place, rank in enumerate(pool.rank[batch].tolist()):
+            if rank != EMPTY:
+                tokens = tokens_of(pool.trail[batch, place, : int(pool.length[batch, place])]).tolist()
+                found.append(
+                    {
+                        "tokens": tokens,
+                        "text": self._show(tokens),
+                        "log_prob": float(pool.log_prob[batch, place]),
+                        "edit_score": int(pool.score[batch, place]) / UNIT,
+                        "truncated": rank != ENDED,
+                    }
+                )
+        return found
