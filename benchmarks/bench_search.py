@@ -6,6 +6,7 @@ python -m benchmarks.bench_search --device cpu --out benchmarks/cpu.json
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import platform
@@ -26,7 +27,8 @@ from transformers import LogitsProcessorList
 import redraft
 from benchmarks.check import check_beam, check_edit, check_graphs
 from benchmarks.workload import BART_BASE, SMALL, EndsLikeItsSource, make_inputs, make_model, make_plans, make_tokenizer
-from redraft import DecodeConfig, Edit, EditPlan
+from redraft import DecodeConfig, EditPlan
+from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.compiler import Compiler
 from redraft.constrain.packed import layout_of
 from redraft.constrain.vocabulary import vocabulary_of
@@ -43,18 +45,24 @@ class Bench:
         self.graphs = Graphs()
 
     def fixed(self) -> dict[str, Any]:
-        """Every output has the same number of tokens."""
-        length = self.args.length
-        return {"num_beams": self.args.beams, "max_new_tokens": length, "min_new_tokens": length, "do_sample": False}
+        """Every output has the same number of tokens: the end is forbidden by `no_end`."""
+        return {"num_beams": self.args.beams, "max_new_tokens": self.args.length, "do_sample": False}
 
     def plain(self, plans: list[EditPlan], settings: dict[str, Any]) -> Any:
         return self.model.generate(**make_inputs(plans, self.device), **settings)
 
     def ours(self, plans: list[EditPlan], settings: dict[str, Any], method: str, graphs: Graphs | None = None) -> Any:
         """With the plans compiled anew every time: a compiler that has seen nothing."""
-        compiled = Compiler(vocabulary_of(self.tokenizer)).compile(plans)
-        if graphs is not None:  # a graph holds no processors, so the length is fixed through the end token instead
-            settings = {key: value for key, value in settings.items() if key != "min_new_tokens"}
+        return self.search(plans, Compiler(vocabulary_of(self.tokenizer)).compile(plans), settings, method, graphs)
+
+    def search(
+        self,
+        plans: list[EditPlan],
+        compiled: list[CompiledPlan],
+        settings: dict[str, Any],
+        method: str,
+        graphs: Graphs | None = None,
+    ) -> Any:
         return self.model.generate(
             **make_inputs(plans, self.device),
             **settings,
@@ -97,7 +105,7 @@ class Bench:
 
     def compare(self, batch: int, repeats: int) -> dict[str, list[float]]:
         plans = make_plans(batch, seed=batch)
-        settings = {key: value for key, value in self.fixed().items() if key != "min_new_tokens"}
+        settings = self.fixed()
         runs: dict[str, Callable[[], Any]] = {
             "plain": lambda: self.plain(plans, settings),
             "beam": lambda: self.ours(plans, settings, "beam"),
@@ -109,9 +117,17 @@ class Bench:
             runs["beam, model in the graph"] = lambda: self.ours(plans, settings, "beam", self.graphs)
         return self.interleaved(runs, self.args.warm, repeats)
 
+    def first_calls(self, batch: int) -> dict[str, str]:
+        """Milliseconds of the first run by graphs, in which they are captured."""
+        plans, settings, found = make_plans(batch, seed=batch), self.fixed(), {}
+        for method in ("edit", "beam") if self.device == "cuda" else ():
+            seconds = self.seconds(functools.partial(self.ours, plans, settings, method, self.graphs), 0, 1)[0]
+            found[f"{method}, model in the graph"] = f"{seconds * 1e3:.0f}"
+        return found
+
     def launched(self, plans: list[EditPlan], settings: dict[str, Any]) -> Any:
         """Without any graph: every kernel of the search launched by itself."""
-        with unittest.mock.patch("redraft.decode.search.step_graphs", lambda: _NoGraphs()):
+        with unittest.mock.patch("redraft.decode.search.step_graphs", return_value=_NoGraphs()):
             return self.ours(plans, settings, "edit")
 
     def natural(self, batch: int, repeats: int) -> list[dict[str, Any]]:
@@ -140,15 +156,15 @@ class Bench:
 
     def growth(self, batch: int, repeats: int) -> dict[str, list[float]]:
         """0 and 50 edits by the path of `edit`: a plan without edits would be searched as `beam`, which is quicker."""
-        settings = {key: value for key, value in self.fixed().items() if key != "min_new_tokens"}
+        settings = self.fixed()
         many = make_plans(batch, seed=7, insertions=26, deletions=14, substitutions=10)
-        none = [EditPlan(plan.source, (Edit.insert("\u0e01"),)) for plan in many]
-        assert not Compiler(vocabulary_of(self.tokenizer)).compile(none[:1])[0].clauses  # cannot be written
+        tables = vocabulary_of(self.tokenizer).tables
+        none = [CompiledPlan(EditPlan(plan.source, plan.edits[:1]), (), {0: "left out"}, tables) for plan in many]
         runs = {
-            "0 edits": lambda: self.ours(none, settings, "edit"),
+            "0 edits": lambda: self.search(many, none, settings, "edit"),
             "50 edits": lambda: self.ours(many, settings, "edit"),
         }
-        with unittest.mock.patch("redraft.decode.step.is_plain", lambda plan, config: False):
+        with unittest.mock.patch("redraft.decode.step.is_plain", return_value=False):
             return self.interleaved(runs, 2, repeats)
 
     def peak_memory(self) -> dict[str, float]:
@@ -184,7 +200,7 @@ def _in_own_process(name: str, args: argparse.Namespace) -> float:
 
 def _memory_of(bench: Bench, name: str) -> None:
     bench.no_end()
-    plans, settings = make_plans(8, seed=8), {k: v for k, v in bench.fixed().items() if k != "min_new_tokens"}
+    plans, settings = make_plans(8, seed=8), bench.fixed()
     for _ in range(3):
         bench.plain(plans, settings) if name == "plain" else bench.ours(plans, settings, "edit")
     if bench.device == "cuda":
@@ -256,35 +272,26 @@ def main() -> None:
         "plain_ms_per_step": {},
         "machine": machine(args),
     }
+    say(f"\nFixed length {args.length}, beam {args.beams}; 6 insertions, 3 deletions, 2 substitutions\n")
     say(
-        f"\nFixed length {args.length}, beam {args.beams}, 6 insertions, 3 deletions, 2 substitutions; ms, median [quartiles]\n"
+        "| batch | search | ms a batch, median [quartiles] | ms a step | ratio to plain | first call, ms |\n"
+        "|---|---|---|---|---|---|"
     )
-    say("| batch | search | ms a batch | ms a step | ratio to plain | first call, ms |\n|---|---|---|---|---|---|")
     repeats = [int(number) for number in args.repeats.split(",")]
     for batch, count in zip([int(size) for size in args.batches.split(",")], repeats, strict=False):
-        first: dict[str, float] = {}
-        if args.device == "cuda":
-            plans, settings = (
-                make_plans(batch, seed=batch),
-                {k: v for k, v in bench.fixed().items() if k != "min_new_tokens"},
-            )
-            for name, method in (("edit, model in the graph", "edit"), ("beam, model in the graph", "beam")):
-                first[name] = bench.seconds(lambda m=method: bench.ours(plans, settings, m, bench.graphs), 0, 1)[0]  # type: ignore[misc]
+        first = bench.first_calls(batch)
         times = bench.compare(batch, count)
         plain = statistics.median(times["plain"])
         for name, measured in times.items():
             middle = statistics.median(measured)
-            shown = f"{first[name] * 1e3:.0f}" if name in first else ""
-            say(
-                f"| {batch} | {name} | {spread(measured)} | {middle / args.length * 1e3:.2f} | {middle / plain:.3f} | {shown} |"
-            )
-        results["ratio_to_plain"][str(batch)] = round(statistics.median(times["edit"]) / plain, 4)
-        results["ms_per_step"][str(batch)] = round(statistics.median(times["edit"]) / args.length * 1e3, 3)
+            cells = [batch, name, spread(measured), f"{middle / args.length * 1e3:.2f}", f"{middle / plain:.3f}"]
+            say(f"| {' | '.join(str(cell) for cell in cells)} | {first.get(name, '')} |")
+        for prefix, name in (("", "edit"), ("graph_", "edit, model in the graph")):
+            if name in times:
+                middle = statistics.median(times[name])
+                results.setdefault(f"{prefix}ratio_to_plain", {})[str(batch)] = round(middle / plain, 4)
+                results.setdefault(f"{prefix}ms_per_step", {})[str(batch)] = round(middle / args.length * 1e3, 3)
         results["plain_ms_per_step"][str(batch)] = round(plain / args.length * 1e3, 3)
-        if "edit, model in the graph" in times:
-            graph = statistics.median(times["edit, model in the graph"])
-            results.setdefault("graph_ratio_to_plain", {})[str(batch)] = round(graph / plain, 4)
-            results.setdefault("graph_ms_per_step", {})[str(batch)] = round(graph / args.length * 1e3, 3)
     say("\nNatural length, batch 8\n\n| search | ms a batch | tokens an output |\n|---|---|---|")
     for row in bench.natural(8, max(2, repeats[1] // 2) if len(repeats) > 1 else 2):
         say(f"| {row['name']} | {spread(row['seconds'])} | {row['tokens']:.1f} |")
@@ -292,9 +299,8 @@ def main() -> None:
     results["growth_0_to_50_edits"] = round(
         statistics.median(growth["50 edits"]) / statistics.median(growth["0 edits"]), 4
     )
-    say(
-        f"\n0 edits {spread(growth['0 edits'])} ms, 50 edits {spread(growth['50 edits'])} ms: {results['growth_0_to_50_edits']}"
-    )
+    grown = " · ".join(f"{name} {spread(measured)} ms" for name, measured in growth.items())
+    say(f"\n{grown} · ratio {results['growth_0_to_50_edits']}")
     peaks = bench.peak_memory()
     results["peak_memory_ratio"] = round(peaks["edit"] / peaks["plain"], 4)
     say(f"peak memory, batch 8: plain {peaks['plain'] / 2**20:.0f} MiB, edit {peaks['edit'] / 2**20:.0f} MiB")

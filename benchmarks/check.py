@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_beam(bench: Bench, batch: int = 4) -> str:
-    """Our plain beam search gives the tokens of transformers'. Where it does not, the scores must be as close as rounding."""
+    """Our plain beam search gives the tokens of transformers'; where it does not, scores as close as rounding."""
     plans = make_plans(batch, seed=5)
     settings = {"num_beams": bench.args.beams, "max_new_tokens": bench.args.length, "do_sample": False}
     asked = {**settings, "return_dict_in_generate": True, "output_scores": True}

@@ -281,18 +281,19 @@ class CountedVocabulary(TokenizerVocabulary):
 def test_each_phrase_is_encoded_once_and_each_plan_compiled_once():
     vocabulary = CountedVocabulary(TOKENIZERS["byte-level"]())
     compiler = Compiler(vocabulary)
+    compiler.compile([inserting("first")])  # finds out once behind which texts the tokenizer splits words differently
+    vocabulary.calls.clear()
     first = compiler.compile([inserting("old"), inserting("old", "art"), inserting("old")])
     assert first[0] is first[2]
-    asked = [text for call in vocabulary.calls for text in call]
-    assert len(asked) == len(set(asked))
-    assert len(vocabulary.calls) == 2  # all phrases together, and once what stands before them
+    assert len(vocabulary.calls) == 1  # all phrases together
+    assert len(vocabulary.calls[0]) == len(set(vocabulary.calls[0]))
     again = compiler.compile([inserting("old", "art"), inserting("art"), inserting("old")])
     assert again[0] is first[1]
     assert again[2] is first[0]
     compiler.forms_in_text(inserting("old"), "old")
-    assert len(vocabulary.calls) == 2
+    assert len(vocabulary.calls) == 1
     compiler.compile([inserting("town")])
-    assert len(vocabulary.calls) == 3
+    assert len(vocabulary.calls) == 2
 
 
 def test_a_tokenizer_keeps_its_compilers():

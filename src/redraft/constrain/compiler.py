@@ -18,6 +18,7 @@ from redraft.errors import PlanError
 
 # Where a word may stand: at the start, after a space, a quote, a bracket. A tokenizer may split it differently in each.
 _BEFORE = ("", "a ", '"', "'")
+_TRIED = ("apple", "The", "succeed", "told", "11", "river")
 _KEEP_PHRASES = 200_000
 _KEEP_PLANS = 20_000
 
@@ -80,32 +81,38 @@ class Compiler:
         new = [form for form in dict.fromkeys(wanted) if form not in self._written]
         if not new:
             return
-        encoded = self.vocabulary.encode([before + form for form in new for before in _BEFORE])
+        before = list(self._before)
+        encoded = self.vocabulary.encode([lead + form for form in new for lead in before])
         for place, form in enumerate(new):
-            group = encoded[place * len(_BEFORE) : (place + 1) * len(_BEFORE)]
-            self._written[form] = self._written_as(group)
+            self._written[form] = self._written_as(encoded[place * len(before) : (place + 1) * len(before)])
         self._any_special = self._any_special or any(self._written[form].special for form in new)
 
     @cached_property
-    def _alone(self) -> list[list[int]]:
-        """The tokens of each of `_BEFORE` with nothing behind it."""
-        return [[], *self.vocabulary.encode(_BEFORE[1:])]
+    def _before(self) -> dict[str, list[int]]:
+        """The texts of `_BEFORE` behind which this tokenizer splits some word in another way, with their own tokens."""
+        alone = dict(zip(_BEFORE[1:], self.vocabulary.encode(_BEFORE[1:]), strict=True))
+        plain = self.vocabulary.encode(_TRIED)
+        kept: dict[str, list[int]] = {"": []}
+        for lead, own in alone.items():
+            behind = self.vocabulary.encode([lead + word for word in _TRIED])
+            if any(tokens[_common(tokens, own) :] != word for tokens, word in zip(behind, plain, strict=True)):
+                kept[lead] = own
+        return kept
 
     def _written_as(self, encoded: Sequence[Sequence[int]]) -> _Written:
-        """The distinct token sequences of one form among its encodings behind each of `_BEFORE`.
+        """The distinct token sequences of one form among its encodings behind each of `_before`.
 
         Behind a quote the tokenizer may join the quote to the word ("'s" + "ucceed"); such a variant keeps the quote.
         """
-        plain = encoded[0]
-        special = any(token in self.vocabulary.special and token != self.vocabulary.unknown for token in plain)
-        if special or not plain or -1 in plain or self.vocabulary.unknown in plain:
-            return _Written(special=special)
+        plain, unknown, special_tokens = encoded[0], self.vocabulary.unknown, self.vocabulary.special
+        if not plain or -1 in plain or not special_tokens.isdisjoint(plain):
+            return _Written(special=any(token in special_tokens and token != unknown for token in plain))
         shown = self._text(plain).strip()
-        words = len(split_words(shown))
+        words = 1 if shown.isalpha() else len(split_words(shown))
         variants: dict[tuple[int, ...], Variant] = {}
-        for tokens, before in zip(encoded, self._alone, strict=True):
-            own = tuple(tokens[_common(tokens, before) :])
-            if own in variants or not own or -1 in own or not self.vocabulary.special.isdisjoint(own):
+        for tokens, lead in zip(encoded, self._before.values(), strict=True):
+            own = tuple(tokens[_common(tokens, lead) :])
+            if own in variants or not own or -1 in own or not special_tokens.isdisjoint(own):
                 continue
             text = self._text(own)
             if text.endswith(shown):

@@ -145,7 +145,11 @@ def pack(
         starts=torch.from_numpy(starts).to(device),
         clause_of=pad([layout.clause_of for layout in layouts], clauses, positions),
         deletes=pad(
-            [[int(plan.clauses[clause].role == "delete") for clause in layout_of(plan).clause_of] for plan in plans],
+            [
+                [deleting[clause] for clause in layout.clause_of]
+                for plan, layout in zip(plans, layouts, strict=True)
+                for deleting in [[int(clause.role == "delete") for clause in plan.clauses]]
+            ],
             0,
             positions,
         ).bool(),

@@ -217,7 +217,7 @@ def _attend(
         scores = scores + attention_mask
     if position_bias is not None:
         scores = scores + position_bias
-    weights = torch.softmax(scores.float(), -1).to(query.dtype)
+    weights = torch.softmax(scores, -1, dtype=torch.promote_types(scores.dtype, torch.float32)).to(query.dtype)
     mixed = torch.matmul(weights, value)  # (sentence, head, rows of it, width)
     return mixed.transpose(1, 2).reshape(rows, 1, heads, width), None
 

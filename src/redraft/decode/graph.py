@@ -30,6 +30,9 @@ class Graphs:
         self._known: OrderedDict[tuple[Any, ...], _SearchStep | _WholeStep] = OrderedDict()
         self._seen: set[tuple[Any, ...]] = set()
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def mover(
         self, model: StepModel, stepper: Stepper, log_prob: Tensor, *, whole: bool
     ) -> SearchReplayed | WholeReplayed | None:

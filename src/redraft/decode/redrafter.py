@@ -15,6 +15,7 @@ from redraft.constrain.phrases import Variants
 from redraft.constrain.verdicts import Verdict, judge
 from redraft.decode.config import DecodeConfig
 from redraft.decode.decoded import Candidate, Decoded
+from redraft.decode.graph import Graphs
 from redraft.decode.loading import load_model
 from redraft.decode.models import StepModel
 from redraft.decode.search import Hypothesis, Observer, search
@@ -39,6 +40,8 @@ class Redrafter:
     `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its
     `tokenizer`), or any StepModel (with a `tokenizer`, its own or given). `prompt` wraps the source for decoder-only
     models: "Simplify: {source}\\nSimple:".
+    `graphs` replays whole steps, the model included, from CUDA graphs: each shape of batch costs a moment when it comes
+    first, and then a fraction of the time.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Redrafter:
         variants: Variants = "case",
         prompt: str = "{source}",
         processors: Any = None,
+        graphs: bool = False,
         device: str | torch.device | None = None,
         dtype: str | torch.dtype | None = None,
     ) -> None:
@@ -57,6 +61,7 @@ class Redrafter:
         self.config = config or DecodeConfig()
         self.prompt = prompt
         self.processors = processors
+        self.graphs = Graphs() if graphs else None
         self._compiler = compiler_for(self.tokenizer, variants)
         self._variants: Variants = variants
 
@@ -123,7 +128,7 @@ class Redrafter:
             if ends is None:
                 raise ModelError("no end token is known for the model", "Set model.generation_config.eos_token_id.")
             steps = TransformersSteps(model, input_ids, kept, ends.tolist(), model_kwargs, forced_end=forced)
-            return search(steps, sources, plans, config, limits, observe)
+            return search(steps, sources, plans, config, limits, observe, self.graphs)
 
         found: list[list[Hypothesis]] = self.model.generate(
             **inputs,

@@ -91,7 +91,9 @@ def _mover(
     model: StepModel, stepper: Stepper, log_prob: Tensor, observe: Observer | None, graphs: Graphs | None
 ) -> Mover:
     if observe is None and (log_prob.is_cuda or graphs is not None):
-        replayed = (graphs or step_graphs()).mover(model, stepper, log_prob, whole=graphs is not None)
+        replayed = (step_graphs() if graphs is None else graphs).mover(
+            model, stepper, log_prob, whole=graphs is not None
+        )
         if replayed is not None:
             return replayed
     return _Launched(model, stepper, log_prob, observe)
