@@ -146,7 +146,7 @@ class Bench:
             "beam": lambda: self.ours(plans, settings, "beam"),
             "edit": lambda: self.ours(plans, settings, "edit"),
         }
-        times = self.interleaved(runs, 2, repeats)
+        times = self.interleaved(runs, self.args.warm, repeats)
         rows = []
         for name, run in runs.items():
             ends = [(row[1:] == end).nonzero() for row in run()]
@@ -165,7 +165,7 @@ class Bench:
             "50 edits": lambda: self.ours(many, settings, "edit"),
         }
         with unittest.mock.patch("redraft.decode.step.is_plain", return_value=False):
-            return self.interleaved(runs, 2, repeats)
+            return self.interleaved(runs, self.args.warm, repeats)
 
     def peak_memory(self) -> dict[str, float]:
         """Bytes at the peak, model included, each in a process of its own: on a GPU all that its allocator reserved."""
@@ -201,7 +201,7 @@ def _in_own_process(name: str, args: argparse.Namespace) -> float:
 def _memory_of(bench: Bench, name: str) -> None:
     bench.no_end()
     plans, settings = make_plans(8, seed=8), bench.fixed()
-    for _ in range(3):
+    for _ in range(3 if bench.device == "cuda" else 1):
         bench.plain(plans, settings) if name == "plain" else bench.ours(plans, settings, "edit")
     if bench.device == "cuda":
         print(torch.cuda.max_memory_reserved())
@@ -293,7 +293,7 @@ def main() -> None:
                 results.setdefault(f"{prefix}ms_per_step", {})[str(batch)] = round(middle / args.length * 1e3, 3)
         results["plain_ms_per_step"][str(batch)] = round(plain / args.length * 1e3, 3)
     say("\nNatural length, batch 8\n\n| search | ms a batch | tokens an output |\n|---|---|---|")
-    for row in bench.natural(8, max(2, repeats[1] // 2) if len(repeats) > 1 else 2):
+    for row in bench.natural(8, max(1, repeats[1] // 2) if len(repeats) > 1 else 2):
         say(f"| {row['name']} | {spread(row['seconds'])} | {row['tokens']:.1f} |")
     growth = bench.growth(8, max(3, repeats[1] if len(repeats) > 1 else 3))
     results["growth_0_to_50_edits"] = round(
