@@ -18,7 +18,7 @@ test: .venv/.tests
 	$(BIN)/pytest -n 2
 
 bench: .venv/.package
-	$(BIN)/python benchmarks/bench_search.py --device cpu --out benchmarks/cpu.json
+	$(BIN)/python -m benchmarks.bench_search --device cpu --warm 1 --repeats 5,3,2 --out benchmarks/cpu.json --table benchmarks/cpu.md
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist

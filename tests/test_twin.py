@@ -294,7 +294,7 @@ def test_search_agrees_with_its_twin_on_pieces_of_words(number: int, device: str
     for_many(piece_cases, 400, number, device)
 
 
-@pytest.mark.parametrize("vocab", [50, 5000], ids=["few-tokens", "many-tokens"])
+@pytest.mark.parametrize("vocab", [50, 5000, 5003], ids=["few-tokens", "many-tokens", "many-tokens-and-a-rest"])
 def test_ties_in_a_rows_list_go_to_the_lower_id(vocab: int, device: str) -> None:
     torch.manual_seed(0)
     log_prob = torch.randint(-40, 0, (2, 3, vocab), device=device).double()
