@@ -77,7 +77,7 @@ def _top_by_blocks(log_prob: Tensor, width: int) -> tuple[Tensor, Tensor]:
     if blocks <= 2 * width:
         value, token = log_prob.topk(width)
         return value, token
-    whole = log_prob[..., : blocks * _BLOCK].unflatten(-1, (blocks, _BLOCK))
+    whole = log_prob[..., : blocks * _BLOCK].view(*log_prob.shape[:-1], blocks, _BLOCK)
     best = whole.amax(-1).topk(width).indices.sort(dim=-1).values  # by id again, for ties
     inside = torch.arange(_BLOCK, device=log_prob.device)
     token = (best[..., None] * _BLOCK + inside).flatten(-2)
