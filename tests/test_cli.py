@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from redraft import DecodeConfig, __version__, cli
+from redraft.cli import settings
 from redraft.errors import ConfigError
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -395,11 +396,11 @@ def test_ctrl_c_leaves_whole_lines():
     ("early_stopping", "never", "never"),
 ])  # fmt: skip
 def test_settings_are_read_by_their_type(name, text, value):
-    assert getattr(cli.config_from_flags({name: text}), name) == value
+    assert getattr(settings.config_from_flags({name: text}), name) == value
 
 
 @pytest.mark.parametrize("field", fields(DecodeConfig), ids=lambda field: field.name)
 def test_every_setting_can_be_written(field):
-    assert cli.parse_setting(field.name, cli._default(field.name)) == field.default
+    assert settings.parse_setting(field.name, settings.default_of(field.name)) == field.default
     with pytest.raises(ConfigError):
-        cli.parse_setting(field.name, "?")
+        settings.parse_setting(field.name, "?")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from redraft import DecodeConfig, cli
+from redraft import DecodeConfig
+from redraft.cli import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -93,7 +94,8 @@ def test_console_snippets_print_what_is_shown(snippet, tmp_path):
 
 def test_the_readme_lists_every_setting():
     rows = [
-        f"| `{field.name}` | {cli._default(field.name)} | {field.metadata['help']} |" for field in fields(DecodeConfig)
+        f"| `{field.name}` | {settings.default_of(field.name)} | {field.metadata['help']} |"
+        for field in fields(DecodeConfig)
     ]
     assert "\n".join(rows) in (ROOT / "README.md").read_text(encoding="utf-8")
 

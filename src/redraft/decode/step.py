@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -158,7 +158,7 @@ class Stepper:
         over = state.over | last | self._stops(moved, nodes, scored, node, choice.row_valid)
         # A token of an empty row may be the id past the vocabulary; the model must be able to look it up.
         token = torch.where(choice.row_valid, token, self.setup.ends[0])
-        return State(**{**vars(moved), "over": over}), Step(lists, nodes, scored, choice, parent, token)
+        return replace(moved, over=over), Step(lists, nodes, scored, choice, parent, token)
 
     def _forbid(self, state: State, log_prob: Tensor, last: Tensor) -> Tensor:
         config = self.config

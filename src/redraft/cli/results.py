@@ -1,0 +1,145 @@
+"""What goes out: exactly one line for each line that came in."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
+
+from redraft.cli.lines import Line, binary
+from redraft.constrain.plan_files import OnError
+from redraft.constrain.verdicts import judge
+from redraft.decode.decoded import Candidate, Decoded
+from redraft.errors import ConfigError, RedraftError
+
+if TYPE_CHECKING:
+    from redraft.decode.redrafter import Redrafter
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one line of input comes to: a rewritten sentence, or an error."""
+
+    line: Line
+    decoded: Decoded | None
+    error: RedraftError | None = None
+
+    def to_text(self) -> str:
+        # str.splitlines knows more line ends than \n, and so do many readers.
+        return " ".join(self.decoded.output.splitlines()) if self.decoded else ""
+
+    def to_json(self) -> dict[str, Any]:
+        return self.decoded.to_json() if self.decoded else {"error": str(self.error), "line": self.line.number}
+
+
+def rewrite_lines(
+    redrafter: Redrafter, lines: Iterable[Line], *, batch_size: int = 8, trace: bool = False
+) -> Iterator[list[Result]]:
+    """Results batch by batch, one for each line and in their order. An error is a result and stops nothing."""
+    lines = iter(lines)
+    while batch := list(islice(lines, batch_size)):
+        asked = [line for line in batch if line.plan is not None and line.plan.source.strip()]
+        found = {id(result.line): result for result in _rewritten(redrafter, asked, trace)}
+        yield [found.get(id(line)) or _unasked(line) for line in batch]
+
+
+def _rewritten(redrafter: Redrafter, lines: Sequence[Line], trace: bool) -> list[Result]:
+    plans = [line.plan for line in lines if line.plan is not None]
+    if not plans:
+        return []
+    try:
+        outputs = list(redrafter.stream(plans, batch_size=len(plans), trace=trace))
+    except ConfigError:
+        raise
+    except RedraftError as error:
+        if len(lines) == 1:
+            return [Result(lines[0], None, lines[0].located(error))]
+        return [result for line in lines for result in _rewritten(redrafter, [line], trace)]  # to find whose it is
+    return [Result(line, decoded) for line, decoded in zip(lines, outputs, strict=True)]
+
+
+def _unasked(line: Line) -> Result:
+    """A line that no model needs to see."""
+    if line.plan is None:
+        return Result(line, None, line.error)
+    nothing = Candidate("", 0.0, 0.0, tuple(judge(line.plan, "")), (), False)
+    return Result(line, Decoded(line.plan.source, (nothing,)))
+
+
+@dataclass(slots=True)
+class Written:
+    """How a run went."""
+
+    lines: int = 0
+    skipped: int = 0
+    impossible: int = 0  # edits of the lines written
+
+
+def write_results(
+    batches: Iterable[list[Result]],
+    file: IO[bytes],
+    *,
+    as_json: bool = False,
+    on_error: OnError = "raise",
+    report: Callable[[RedraftError], object] = lambda error: None,
+    count: Written | None = None,
+) -> Written:
+    """One line for each result, flushed at the end of each batch; `count` keeps up while it runs.
+
+    With on_error="raise" the first error is raised when all lines before it are written; with "skip" it goes to
+    `report` and its line stays empty. Sentences and plans that do not belong together are raised in either case.
+    """
+    count = count if count is not None else Written()
+    for batch in batches:
+        lines: list[str] = []
+        skipped: list[RedraftError] = []
+        stop: RedraftError | None = None
+        for result in batch:
+            if result.error is not None:
+                if on_error == "raise" or result.line.fatal:
+                    stop = result.error
+                    break
+                skipped.append(result.error)
+            if result.decoded is not None:
+                count.impossible += sum(verdict.status == "impossible" for verdict in result.decoded.edits)
+            lines.append(_as_json(result) if as_json else result.to_text())
+        file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+        file.flush()
+        count.lines += len(lines)
+        count.skipped += len(skipped)
+        for error in skipped:
+            report(error)
+        if stop is not None:
+            raise stop
+    return count
+
+
+def _as_json(result: Result) -> str:
+    return json.dumps(result.to_json(), ensure_ascii=False, allow_nan=False)
+
+
+@contextmanager
+def opened(out: str | None) -> Iterator[IO[bytes]]:
+    if out is None:
+        yield binary(sys.stdout)
+    else:
+        with open(out, "wb") as file:
+            yield file
+
+
+def check_out(out: str | None, inputs: Iterable[str | None]) -> None:
+    """Refuse, before a model is loaded, a file that cannot be made or that is still to be read."""
+    if out is None:
+        return
+    folder = os.path.dirname(out) or "."
+    if os.path.isdir(out) or not os.path.isdir(folder):
+        what = "is a folder" if os.path.isdir(out) else "has no folder to be in"
+        raise ConfigError(f"--out {out} {what}.", "Name a file in a folder that exists.")
+    for path in inputs:
+        if path not in (None, "-") and os.path.isfile(out) and os.path.exists(path) and os.path.samefile(out, path):
+            raise ConfigError(f"--out {out} is also what is read.", "Write to another file.")
