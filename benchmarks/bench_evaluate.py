@@ -1,0 +1,104 @@
+"""How fast outputs are scored, beside the SARI of Hugging Face `evaluate`, which is another measure of that name.
+
+    python -m benchmarks.bench_evaluate --huggingface sari
+
+`--huggingface` is a name or a folder for `evaluate.load`; without it only ours is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
+
+from benchmarks.bench_search import cpu_name
+from benchmarks.workload import made_up_words
+from redraft.evaluate import Corpus, score
+from redraft.evaluate.measures import Texts
+from redraft.evaluate.sari import Sari
+from redraft.evaluate.tokens import tokenized
+
+
+def make_corpus(sentences: int, references: int, seed: int = 3) -> tuple[Corpus, list[str]]:
+    """Sources of 12 to 32 words; outputs and references drop, swap and replace some."""
+    rng = random.Random(seed)
+    words = made_up_words()
+
+    def rewritten(source: list[str]) -> str:
+        kept = [rng.choice(words) if rng.random() < 0.15 else word for word in source if rng.random() < 0.85]
+        return " ".join(kept).capitalize() + "."
+
+    sources = [rng.choices(words[:6000], k=rng.randint(12, 32)) for _ in range(sentences)]
+    aligned = [[rewritten(source) for source in sources] for _ in range(references + 1)]
+    return Corpus("made-up", "test", [" ".join(source) + "." for source in sources], aligned[1:]), aligned[0]
+
+
+def seconds(run: Callable[[], Any], repeats: int) -> float:
+    """The median of some runs, each with the tokens to be made anew."""
+    times = []
+    for _ in range(repeats):
+        for cached in (tokenized, Tokenizer13a.__call__, TokenizerRegexp.__call__):
+            cached.cache_clear()
+        began = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--huggingface", metavar="NAME", help="what evaluate.load gets")
+    parser.add_argument("--sentences", type=int, default=100_000)
+    parser.add_argument("--out", metavar="FILE", help="the figures as JSON")
+    args = parser.parse_args()
+    found: dict[str, Any] = {"machine": cpu_name()}
+    print(found["machine"])
+
+    corpus, outputs = make_corpus(359, 10)
+    texts = Texts(corpus.sources, outputs, corpus.references)
+    found["all_measures_359x10_s"] = seconds(lambda: score(outputs, corpus), 5)
+    print(f"359 sentences, 10 references, all measures with intervals: {found['all_measures_359x10_s']:.2f} s")
+    found["sari_359x10_s"] = seconds(lambda: Sari().count(texts), 5)
+    print(f"359 sentences, 10 references, SARI: {found['sari_359x10_s']:.3f} s")
+    if args.huggingface:
+        import evaluate
+
+        other = evaluate.load(args.huggingface)
+        together = [list(row) for row in zip(*corpus.references, strict=True)]
+        found["huggingface_sari_359x10_s"] = seconds(
+            lambda: other.compute(sources=corpus.sources, predictions=outputs, references=together), 5
+        )
+        ratio = found["huggingface_sari_359x10_s"] / found["sari_359x10_s"]
+        print(f"the same by Hugging Face evaluate: {found['huggingface_sari_359x10_s']:.3f} s, {ratio:.1f} times ours")
+
+    corpus, outputs = make_corpus(args.sentences, 1)
+    size = sum(len(text) for rows in (corpus.sources, outputs, *corpus.references) for text in rows) / 2**20
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found["sari_many_s"] = seconds(lambda: score(outputs, corpus, measures=[Sari()]), 1)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before
+    found["sari_many_mib_beyond_text"] = round(grown, 1)
+    print(f"{args.sentences:,} sentences, 1 reference, SARI with intervals: {found['sari_many_s']:.1f} s; "
+          f"text {size:.0f} MiB, memory beyond it {grown:.0f} MiB")  # fmt: skip
+    if args.huggingface:
+        rows = slice(0, args.sentences // 10)
+        together = [[text] for text in corpus.references[0][rows]]
+        part = seconds(
+            lambda: other.compute(sources=corpus.sources[rows], predictions=outputs[rows], references=together), 1
+        )
+        found["huggingface_sari_many_s"] = 10 * part
+        print(f"a tenth of them by Hugging Face evaluate, times ten: {10 * part:.1f} s")
+    if args.out:
+        Path(args.out).write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

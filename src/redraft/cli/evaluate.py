@@ -1,0 +1,207 @@
+"""`redraft evaluate`: outputs in, figures with intervals out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from redraft.cli.talk import OK, say, whole_number
+from redraft.errors import ConfigError, CorpusError, shown
+
+if TYPE_CHECKING:
+    from redraft.constrain.edits import EditPlan
+    from redraft.evaluate.corpora import Corpus
+    from redraft.evaluate.measures import Measure
+    from redraft.evaluate.outputs import Outputs
+    from redraft.evaluate.scores import Comparison, Scores
+
+_EXAMPLES = """\
+examples:
+  redraft evaluate --corpus asset --data DATA --outputs mine.txt
+  redraft evaluate --corpus turk --outputs base.txt mine.txt --report report.html table.tex
+  redraft evaluate --source complex.txt --reference simple.0.txt simple.1.txt --outputs mine.txt --json
+  redraft evaluate --corpus asset --outputs results.jsonl --references first
+  redraft evaluate --plans predicted.jsonl --oracle oracle.jsonl
+
+A file of outputs has one sentence on each line, in the order of the corpus; one that ends in .jsonl holds results of
+redraft simplify --json, whose verdicts are then counted too. With several files, each is compared with the first.
+Exit status: 0 all went well, 2 a mistake in options or input, 130 interrupted.
+"""
+
+
+def add_evaluate(commands: Any) -> None:
+    evaluate = commands.add_parser(
+        "evaluate",
+        help="score outputs: SARI, BLEU, FKGL and more, with intervals",
+        usage="redraft evaluate (--corpus NAME | --source FILE --reference FILE ...) --outputs FILE ... [options]",
+        description="Score simplified sentences on a corpus, with intervals and paired tests.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    evaluate.set_defaults(run=run_evaluate)
+    corpus = evaluate.add_argument_group("the corpus")
+    corpus.add_argument("--corpus", metavar="NAME",
+                        help="turk, turk_legacy, asset, automets, wiki_auto or wikilarge")  # fmt: skip
+    corpus.add_argument("--split", metavar="NAME", default="test", help="test (default), valid or train")
+    corpus.add_argument("--data", metavar="DIR", help="the folder with corpora; REDRAFT_DATA if not given")
+    corpus.add_argument("--source", metavar="FILE", help="any other set: its sources, one on each line")
+    corpus.add_argument("--reference", metavar="FILE", nargs="+", default=[],
+                        help="its references, each a file in the order of the sources")  # fmt: skip
+    corpus.add_argument("--references", metavar="WHICH", default="all",
+                        help="all (default), first, or the number of one, from 0")  # fmt: skip
+
+    what = evaluate.add_argument_group("what to score")
+    what.add_argument("--outputs", metavar="FILE", nargs="+", default=[], help="outputs of one system in each file")
+    what.add_argument("--plans", metavar="FILE", help="the plans that the outputs were to carry out")
+    what.add_argument("--oracle", metavar="FILE", help="plans to hold --plans against: their precision and recall")
+    what.add_argument("--bertscore", metavar="ENCODER", nargs="?", const="",
+                      help="BERTScore too, by bert-score: a name on the Hugging Face hub or a folder")  # fmt: skip
+
+    trust = evaluate.add_argument_group("how sure")
+    trust.add_argument("--samples", metavar="N", default="1000", help="resampled test sets (default 1000; 0: none)")
+    trust.add_argument("--test", metavar="NAME", default="randomisation",
+                       help="paired test: randomisation (default) or bootstrap")  # fmt: skip
+    trust.add_argument("--seed", metavar="N", default="12345", help="of the resampling (default 12345)")
+
+    out = evaluate.add_argument_group("what comes out")
+    out.add_argument("--json", action="store_true", help="one object for each file instead of a table")
+    out.add_argument("--report", metavar="FILE", nargs="+", default=[],
+                     help="write a report as well: .html (a page), .md, .tex, .json or .txt")  # fmt: skip
+
+
+def run_evaluate(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    from redraft.evaluate.report.tables import to_text
+    from redraft.evaluate.report.writers import check_report, to_json, write_report
+    from redraft.evaluate.resample import Test
+    from redraft.evaluate.scores import TRIALS, compare
+
+    if options.test not in get_args(Test):
+        raise ConfigError(f"--test {shown(options.test)} is not known.", f"Use one of {', '.join(get_args(Test))}.")
+    seed = whole_number("--seed", options.seed, least=0)
+    samples = whole_number("--samples", options.samples, least=0)
+    for path in options.report:
+        check_report(path)
+    systems = _scored(options, samples, seed)
+    comparisons: list[Comparison] = []
+    for other in systems[1:] if samples else ():
+        found = compare(systems[0], other, test=options.test, samples=samples, trials=TRIALS, seed=seed)
+        comparisons += found.values()
+    for notice in dict.fromkeys(line for system in systems for line in (*system.corpus.notices, *system.notices)):
+        say(notice)
+    for path in options.report:
+        write_report(path, systems, comparisons)
+    if options.json:
+        for obj in to_json(systems, comparisons):
+            print(json.dumps(obj, ensure_ascii=False))
+    else:
+        print(to_text(systems, [one for one in comparisons if one.figure in ("sari", "bleu", "bertscore", "fkgl")]))
+    return OK
+
+
+def _scored(options: argparse.Namespace, samples: int, seed: int) -> list[Scores]:
+    """The scores of every file."""
+    from redraft.evaluate.outputs import check_sources, read_outputs
+    from redraft.evaluate.scores import default_measures, score
+
+    plans, oracle = (_plans(path) for path in (options.plans, options.oracle))
+    if oracle is not None and plans is None:
+        raise ConfigError("--oracle is there to judge --plans.", "Add --plans FILE.jsonl.")
+    if not options.outputs:
+        if oracle is None:
+            raise ConfigError("there is nothing to score.", "Add --outputs FILE; --help shows examples.")
+        return [_precision_alone(options.plans, plans or [], oracle, samples, seed)]
+    _check_named_once(options.outputs)
+    corpus = _corpus(options)
+    read = [read_outputs(path) for path in options.outputs]
+    shared = _extra_measures(options, plans, oracle, corpus)
+    systems = []
+    for outputs in read:
+        check_sources(outputs, corpus.sources, f"{corpus.name}/{corpus.split}")
+        own = _satisfaction(outputs, plans) if len(outputs.texts) == len(corpus) else []
+        measures = [*default_measures(), *shared, *own]
+        systems.append(score(
+            outputs.texts, corpus, name=outputs.name, measures=measures, samples=samples, seed=seed,
+            notices=outputs.notices,
+        ))  # fmt: skip
+    return systems
+
+
+def _corpus(options: argparse.Namespace) -> Corpus:
+    from redraft.evaluate.corpora import load_corpus, read_corpus
+
+    if options.corpus and (options.source or options.reference):
+        raise ConfigError("--corpus and --source or --reference are given together.", "Leave one of them out.")
+    if options.corpus:
+        corpus = load_corpus(options.corpus, options.split, data=options.data)
+    elif options.source and options.reference:
+        corpus = read_corpus(options.source, options.reference)
+    else:
+        raise ConfigError("no corpus is named.", "Give --corpus NAME, or --source FILE and --reference FILE.")
+    which = options.references
+    if which not in ("all", "first"):
+        which = whole_number("--references", which, least=0, words=("all", "first"))
+    return corpus.with_references(which)
+
+
+def _extra_measures(
+    options: argparse.Namespace, plans: list[EditPlan] | None, oracle: list[EditPlan] | None, corpus: Corpus
+) -> list[Measure]:
+    from redraft.evaluate.bertscore import DEFAULT, BertScore
+    from redraft.evaluate.precision import PlanPrecision
+
+    measures: list[Measure] = []
+    if options.bertscore is not None:
+        measures.append(BertScore(options.bertscore or DEFAULT))
+    if plans is not None:
+        _check_plans(options.plans, plans, corpus)
+    if plans is not None and oracle is not None:
+        measures.append(PlanPrecision(plans, oracle))
+    return measures
+
+
+def _satisfaction(outputs: Outputs, plans: list[EditPlan] | None) -> list[Measure]:
+    from redraft.constrain.verdicts import judge
+    from redraft.evaluate.satisfaction import Satisfaction
+
+    if plans is not None:
+        return [Satisfaction([judge(plan, text) for plan, text in zip(plans, outputs.texts, strict=True)])]
+    if outputs.verdicts is not None and any(outputs.verdicts):
+        return [Satisfaction(outputs.verdicts)]
+    return []
+
+
+def _precision_alone(path: str, plans: list[EditPlan], oracle: list[EditPlan], samples: int, seed: int) -> Scores:
+    from redraft.evaluate.corpora import Corpus
+    from redraft.evaluate.precision import PlanPrecision
+    from redraft.evaluate.scores import score
+
+    sources = [plan.source for plan in plans]
+    corpus = Corpus("plans", os.path.basename(path), sources, [])
+    return score(sources, corpus, name=path, measures=[PlanPrecision(plans, oracle)], samples=samples, seed=seed)
+
+
+def _plans(path: str | None) -> list[EditPlan] | None:
+    from redraft.constrain.plan_files import read_plans
+
+    return None if path is None else list(read_plans(path))
+
+
+def _check_plans(path: str, plans: Sequence[EditPlan], corpus: Corpus) -> None:
+    if len(plans) != len(corpus):
+        raise CorpusError(f"{path} has {len(plans):,} plans, {corpus.name} has {len(corpus):,} sentences.",
+                          "Give one plan for each sentence, in order; it may have no edits.")  # fmt: skip
+    for number, (plan, source) in enumerate(zip(plans, corpus.sources, strict=True), 1):
+        if plan.source.split() != source.split():
+            raise CorpusError(f"{path}, line {number}: the plan is for {shown(plan.source)}, but the source there is "
+                              f"{shown(source)}.", "Make the plans from the same corpus and split.")  # fmt: skip
+
+
+def _check_named_once(paths: Sequence[str]) -> None:
+    twice = next((path for number, path in enumerate(paths) if path in paths[:number]), None)
+    if twice is not None:
+        raise ConfigError(f"{twice} is named twice in --outputs.", "Name each file once.")

@@ -1,0 +1,166 @@
+"""`redraft simplify`: sentences and plans in, one line out for each."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+from redraft.cli.lines import count_lines, open_lines
+from redraft.cli.results import Written, check_out, opened, rewrite_lines, write_results
+from redraft.cli.settings import DEFAULTS, HINTS, choices_of, config_from_flags, default_of, flag_of, kinds_of
+from redraft.cli.talk import OK, SKIPPED, say, whole_number
+from redraft.constrain.phrases import Variants
+from redraft.constrain.plan_files import OnError
+from redraft.decode.config import DecodeConfig
+from redraft.errors import ConfigError, shown
+
+if TYPE_CHECKING:
+    from redraft.decode.redrafter import Redrafter
+
+# The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
+_FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
+_DTYPES = ("float32", "bfloat16", "float16", "float64")
+_METAVARS = {int: "N", float: "X"}
+
+_EXAMPLES = """\
+examples:
+  redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
+  redraft simplify --model facebook/bart-base --beams 8 "They remain old ."
+  redraft simplify --model ./my-model --input complex.txt --plan plans.jsonl --json > results.jsonl
+
+A plan file has one object on each line, for example:
+  {"source": "They remain old .", "edits": [{"delete": "remain"}, {"insert": "old"}]}
+
+Standard output gets exactly one line for each line of input, everything else goes to standard error.
+Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or input, 130 interrupted.
+"""
+
+
+def add_simplify(commands: Any) -> None:
+    simplify = commands.add_parser(
+        "simplify",
+        help="rewrite sentences, each by its plan",
+        usage="redraft simplify --model NAME [options] [TEXT ...]",
+        description="Rewrite sentences with a model, each by the edits that its plan asks for.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    simplify.set_defaults(run=run_simplify)
+    what = simplify.add_argument_group("what to rewrite")
+    what.add_argument("texts", nargs="*", metavar="TEXT", help="one sentence for each argument")
+    what.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")
+    what.add_argument("--plan", metavar="FILE", default="none",
+                      help="edits, and with them the sentences: FILE.jsonl, - or none (default none). Sentences given "
+                           "as well must be the same, line by line")  # fmt: skip
+    what.add_argument("--on-error", choices=get_args(OnError), default="raise",
+                      help="at a bad line: raise stops (default), skip leaves its output line empty")  # fmt: skip
+
+    model = simplify.add_argument_group("the model")
+    model.add_argument(
+        "--model", metavar="NAME", help="a name on the Hugging Face hub, a folder, or scripted:TABLE.json"
+    )
+    model.add_argument("--prompt", metavar="TEXT", default="{source}",
+                       help="what a decoder-only model reads, with {source} where the sentence goes")  # fmt: skip
+    model.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1, …; a GPU where there is one if not given")
+    model.add_argument("--dtype", choices=_DTYPES, help="type of the weights; as they are stored if not given")
+    model.add_argument(
+        "--graphs", action="store_true", help="replay steps from CUDA graphs: for long files, several times as fast"
+    )
+    model.add_argument("--batch-size", metavar="N", default="8", help="sentences searched together (default 8)")
+
+    out = simplify.add_argument_group("what comes out")
+    out.add_argument(
+        "--json", action="store_true", help="one object on each line: output, scores, a verdict for each edit"
+    )
+    out.add_argument("--trace", action="store_true", help="with --json: the search, step by step, in every object")
+    out.add_argument("--out", metavar="FILE", help="write there instead of to standard output")
+
+    search = simplify.add_argument_group("the search")
+    for name in _FIRST:
+        _add_setting(search, name)
+    search.add_argument("--variants", choices=get_args(Variants), default="case",
+                        help="forms in which a phrase counts: as it stands, capitalised too, inflected too "
+                             "(default case)")  # fmt: skip
+    finer = simplify.add_argument_group("the search, finer settings", "docs/search.md says exactly what they do")
+    for name in HINTS:
+        if name not in _FIRST:
+            _add_setting(finer, name)
+
+
+def _add_setting(group: Any, name: str) -> None:
+    """An option for one field of DecodeConfig. Its text is parsed later, so that all doors give the same errors."""
+    hint, help = HINTS[name], DecodeConfig.__dataclass_fields__[name].metadata["help"].replace("%", "%%")
+    if DEFAULTS[name] is not None:  # the help says what no value means
+        help = f"{help} (default {default_of(name)})"
+    if hint is bool:
+        group.add_argument(flag_of(name), action="store_const", const="true", default=argparse.SUPPRESS,
+                           dest=f"setting_{name}", help=help)  # fmt: skip
+        return
+    words = choices_of(hint)
+    numbers = [sign for kind, sign in _METAVARS.items() if kind in kinds_of(hint)]
+    metavar = "I,D,R" if get_origin(hint) is tuple else "|".join([*numbers, *words])
+    metavar = numbers[0] if numbers and words == ("none",) and DEFAULTS[name] is None else metavar
+    metavar = metavar if numbers or not words else "{" + ",".join(words) + "}"
+    group.add_argument(flag_of(name), metavar=metavar, default=argparse.SUPPRESS, dest=f"setting_{name}", help=help)
+
+
+def run_simplify(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    flags = {name.removeprefix("setting_"): text for name, text in vars(options).items() if name.startswith("setting_")}
+    config = config_from_flags(flags)
+    batch_size = whole_number("--batch-size", options.batch_size)
+    if options.trace and not options.json:
+        raise ConfigError("--trace has no place in plain text.", "Add --json.")
+    if "{source}" not in options.prompt:
+        raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
+    if options.model is None:
+        raise ConfigError(
+            "no model is given, and there is none built in yet.",
+            "Add --model with a name on the Hugging Face hub, a folder, or scripted:TABLE.json.",
+        )
+    plan = None if options.plan == "none" else options.plan
+    check_out(options.out, [options.input, plan, options.model.removeprefix("scripted:")])
+    count = Written()
+    try:
+        with open_lines(options.texts, options.input, plan) as lines:
+            redrafter = load_redrafter(options, config)
+            with opened(options.out) as file:
+                write_results(
+                    rewrite_lines(redrafter, lines, batch_size=batch_size, trace=options.trace),
+                    file,
+                    as_json=options.json,
+                    on_error=options.on_error,
+                    report=lambda error: say(f"skipped: {error}"),
+                    count=count,
+                )
+    finally:
+        if count.impossible and not options.json:
+            say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
+        if count.skipped:
+            say(f"{count_lines(count.lines)} written, {count.skipped} of them left empty for bad input")
+    return SKIPPED if count.skipped else OK
+
+
+def load_redrafter(options: argparse.Namespace, config: DecodeConfig) -> Redrafter:
+    """The model of the options. torch is imported here, and no earlier."""
+    import torch
+
+    from redraft.decode.redrafter import Redrafter
+
+    if options.device is not None:
+        try:
+            kind = torch.device(options.device).type
+        except RuntimeError:
+            raise ConfigError(f"--device {shown(options.device)} is not known.", "Use cpu, cuda or cuda:0.") from None
+        if kind == "cuda" and not torch.cuda.is_available():
+            raise ConfigError(f"--device {options.device}: no GPU can be used here.", "Use --device cpu.")
+    return Redrafter(
+        options.model,
+        config=config,
+        variants=options.variants,
+        prompt=options.prompt,
+        device=options.device,
+        dtype=options.dtype,
+        graphs=options.graphs,
+    )

@@ -1,0 +1,18 @@
+"""Outputs → figures that people can trust: measures, corpora, intervals, tests, reports."""
+
+from redraft.evaluate.corpora import CORPORA, Corpus, load_corpus, read_corpus
+from redraft.evaluate.report.writers import write_report
+from redraft.evaluate.scores import Comparison, Figure, Scores, compare, score
+
+__all__ = [
+    "CORPORA",
+    "Comparison",
+    "Corpus",
+    "Figure",
+    "Scores",
+    "compare",
+    "load_corpus",
+    "read_corpus",
+    "score",
+    "write_report",
+]

@@ -1,0 +1,44 @@
+"""What every measure is: counts for each sentence, and a formula over their sums.
+
+A figure of a corpus is the formula over the sum of all sentences. An interval is the formula over resampled sums, a
+paired test over swapped ones, a sentence's own figure the formula over its own counts. So each measure is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What is measured: outputs beside their sources and references."""
+
+    sources: Sequence[str]
+    outputs: Sequence[str]
+    references: Sequence[Sequence[str]]  # (reference, sentence)
+
+
+class Measure(Protocol):
+    """A measure of outputs."""
+
+    @property
+    def signature(self) -> str:
+        """Everything that a figure depends on, in the style of sacrebleu."""
+
+    def count(self, texts: Texts) -> Array:
+        """Counts that can be added up: (sentence, count)."""
+
+    def figures(self, sums: Array) -> dict[str, Array]:
+        """The figures by name, from sums of counts: (…, count) → (…,) each."""
+
+
+def share(part: Array, whole: Array) -> Array:
+    """part / whole, and 0 where there is nothing to divide by."""
+    return np.divide(part, whole, out=np.zeros(np.broadcast_shapes(part.shape, whole.shape)), where=whole > 0)

@@ -1,0 +1,1 @@
+"""Figures for people: text, Markdown, LaTeX, and a page to look at."""

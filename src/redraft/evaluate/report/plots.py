@@ -1,0 +1,126 @@
+"""Plots as SVG: plain marks that the page's style sheet colours, for light and dark alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from redraft.evaluate.measures import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    x: float
+    y: float
+    label: str  # shown when pointed at
+    link: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Values from `low` to `high` on the way from `start` to `end` of a picture."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low or 1)
+        return round(self.start + share * (self.end - self.start), 1)
+
+    def ticks(self, about: int = 5) -> list[float]:
+        rough = (self.high - self.low or 1) / about
+        size = 10 ** np.floor(np.log10(rough))
+        step = float(min((factor * size for factor in (1, 2, 5, 10)), key=lambda step: abs(step - rough)))
+        first = int(np.ceil(self.low / step))
+        return [number * step for number in range(first, int(np.floor(self.high / step + 1e-9)) + 1)]
+
+
+def scatter(points: Sequence[Point], x_title: str, y_title: str, *, limit: float = 100) -> str:
+    """A dot for each sentence, with the diagonal on which the two systems are equal."""
+    size, left, bottom = 420, 52, 48
+    x, y = Scale(0, limit, left, size - 14), Scale(0, limit, size - bottom, 8)
+    parts = [_axis_x(x, size - bottom, x_title), _axis_y(y, left, y_title)]
+    parts.append(f'<line class="even" x1="{x(0)}" y1="{y(0)}" x2="{x(limit)}" y2="{y(limit)}"/>')
+    for point in points:
+        kind = "up" if point.y > point.x else "down" if point.y < point.x else "level"
+        title = f"<title>{escape(point.label)}</title>"
+        dot = f'<circle class="{kind}" cx="{x(point.x)}" cy="{y(point.y)}" r="3.5">{title}</circle>'
+        parts.append(f'<a href="#{point.link}">{dot}</a>' if point.link else dot)
+    about = f"{x_title} against {y_title}, one dot a sentence"
+    return _picture(size, size, "".join(parts), about)
+
+
+def histograms(rows: Mapping[str, Array], title: str, *, bins: int = 24) -> str:
+    """The same axis for every row, so that distributions can be compared by eye; a line marks each mean."""
+    high = float(np.quantile(np.concatenate(list(rows.values())), 0.99)) or 1.0
+    edges = np.linspace(0, np.ceil(high), bins + 1)
+    width, left, row_height, bottom = 420, 8, 62, 44
+    height = row_height * len(rows) + bottom
+    x = Scale(0, float(edges[-1]), left, width - 8)
+    found = {name: np.histogram(np.clip(values, 0, edges[-1]), edges)[0] for name, values in rows.items()}
+    most = max(int(counts.max()) for counts in found.values()) or 1
+    parts = [_axis_x(x, height - bottom, title)]
+    for number, (name, counts) in enumerate(found.items()):
+        base = row_height * (number + 1)
+        for low, top, count in zip(edges[:-1], edges[1:], counts, strict=True):
+            tall = round((row_height - 22) * count / most, 1)
+            parts.append(
+                f'<rect class="row{number}" x="{x(low)}" y="{base - tall}" width="{x(top) - x(low) - 1:.1f}" '
+                f'height="{tall}"><title>{low:.0f} to {top:.0f}: {count} sentences</title></rect>'
+            )
+        mean = float(rows[name].mean())
+        parts.append(f'<line class="mean" x1="{x(mean)}" y1="{base - row_height + 20}" x2="{x(mean)}" y2="{base}"/>')
+        parts.append(f'<text class="name" x="{left}" y="{base - row_height + 14}">{escape(name)}</text>')
+        parts.append(
+            f'<text class="name" text-anchor="end" x="{width - 8}" y="{base - row_height + 14}">mean {mean:.1f}</text>'
+        )
+    return _picture(width, height, "".join(parts), f"{title}: {', '.join(rows)}")
+
+
+def whiskers(rows: Mapping[str, tuple[float, float, float]], title: str) -> str:
+    """A value with its interval for each system, on one axis."""
+    width, left, row_height, bottom = 420, 8, 34, 40
+    height = row_height * len(rows) + bottom
+    low, high = min(row[1] for row in rows.values()), max(row[2] for row in rows.values())
+    room = (high - low or 1) * 0.08
+    x = Scale(low - room, high + room, left, width - 8)
+    parts = [_axis_x(x, height - bottom, title)]
+    for number, (name, (value, start, end)) in enumerate(rows.items()):
+        y = row_height * number + 24
+        parts.append(f'<text class="name" x="{left}" y="{y - 10}">{escape(name)}</text>')
+        parts.append(f'<line class="whisker row{number + 1}" x1="{x(start)}" y1="{y}" x2="{x(end)}" y2="{y}"/>')
+        parts.append(
+            f'<circle class="row{number + 1}" cx="{x(value)}" cy="{y}" r="5">'
+            f"<title>{value:.2f} [{start:.2f}, {end:.2f}]</title></circle>"
+        )
+    return _picture(width, height, "".join(parts), f"{title} with intervals of 95 %")
+
+
+def _picture(width: float, height: float, inside: str, about: str) -> str:
+    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(about)}">{inside}</svg>'
+
+
+def _axis_x(scale: Scale, y: float, title: str) -> str:
+    marks = "".join(
+        f'<line class="grid" x1="{scale(tick)}" y1="8" x2="{scale(tick)}" y2="{y}"/>'
+        f'<text x="{scale(tick)}" y="{y + 16}" text-anchor="middle">{tick:g}</text>'
+        for tick in scale.ticks()
+    )
+    middle = (scale.start + scale.end) / 2
+    return f'{marks}<text class="title" x="{middle}" y="{y + 34}" text-anchor="middle">{escape(title)}</text>'
+
+
+def _axis_y(scale: Scale, x: float, title: str) -> str:
+    marks = "".join(
+        f'<line class="grid" x1="{x}" y1="{scale(tick)}" x2="406" y2="{scale(tick)}"/>'
+        f'<text x="{x - 6}" y="{scale(tick) + 4}" text-anchor="end">{tick:g}</text>'
+        for tick in scale.ticks()
+    )
+    middle = (scale.start + scale.end) / 2
+    turned = f'transform="rotate(-90 14 {middle})"'
+    return f'{marks}<text class="title" x="14" y="{middle}" text-anchor="middle" {turned}>{escape(title)}</text>'

@@ -1,0 +1,97 @@
+"""The table of figures as plain text, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from redraft.evaluate.report.columns import (
+    COLUMNS,
+    best_of,
+    said,
+    shown_columns,
+    shown_interval,
+    shown_value,
+)
+from redraft.evaluate.scores import Comparison, Scores
+
+_PAPER = ("sari", "add", "keep", "del", "bleu", "bertscore", "fkgl", "len")  # the columns of published tables
+
+
+def to_text(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
+    """For a terminal: a figure a row, with its interval."""
+    rows = [["", *(system.name for system in systems)]]
+    for name in shown_columns(systems):
+        rows.append([COLUMNS[name].title, *(_with_interval(system, name) for system in systems)])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = [f"{heading(systems)}, intervals of 95 %"] if _has_intervals(systems) else [heading(systems)]
+    lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines += [said(comparison) for comparison in comparisons]
+    return "\n".join([*lines, *signatures(systems)])
+
+
+def to_markdown(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
+    """For a README: a system a row, the best of each column in bold."""
+    names = shown_columns(systems)
+    lines = [f"{heading(systems)}", "", "| " + " | ".join(["", *(COLUMNS[name].title for name in names)]) + " |"]
+    lines.append("|---" * (len(names) + 1) + "|")
+    for system in systems:
+        cells = [_markdown(system.name)]
+        for name in names:
+            value = shown_value(system, name)
+            value = f"**{value}**" if system.name in best_of(systems, name) else value
+            cells.append(f"{value} {shown_interval(system, name)}".strip())
+        lines.append("| " + " | ".join(cells) + " |")
+    if comparisons:
+        lines += ["", *(f"* {_markdown(said(comparison))}" for comparison in comparisons)]
+    return "\n".join([*lines, "", *(f"`{line}`" for line in signatures(systems)), ""])
+
+
+def to_latex(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
+    """The layout of published tables, for `booktabs`; a dagger marks what differs from the first system."""
+    names = [name for name in shown_columns(systems) if name in _PAPER]
+    sure = {(one.other, one.figure) for one in comparisons if one.sure}
+    arrows = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "": ""}
+    head = " & ".join(COLUMNS[name].title + arrows[COLUMNS[name].better] for name in names)
+    lines = [f"% {line}" for line in signatures(systems)]
+    lines += [r"\begin{tabular}{l" + "r" * len(names) + "}", r"\toprule"]
+    lines += [rf" & \multicolumn{{{len(names)}}}{{c}}{{{_latex(heading(systems))}}} \\", f" & {head} \\\\", r"\midrule"]
+    for system in systems:
+        cells = [_latex(system.name)]
+        for name in names:
+            value = shown_value(system, name)
+            value = rf"\textbf{{{value}}}" if system.name in best_of(systems, name) else value
+            cells.append(value + (r"$^\dagger$" if (system.name, name) in sure else ""))
+        lines.append(" & ".join(cells) + r" \\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+
+
+def heading(systems: Sequence[Scores]) -> str:
+    corpus = systems[0].corpus
+    count = len(corpus.references)
+    which = (
+        f"{count} references" if count > 1 else "the first reference" if corpus.numbers == "first" else "1 reference"
+    )
+    return f"{corpus.name}/{corpus.split}: {len(corpus):,} sentences, {which}"
+
+
+def signatures(systems: Sequence[Scores]) -> list[str]:
+    """The distinct signatures: systems scored in the same way share one."""
+    return list(dict.fromkeys(system.signature for system in systems))
+
+
+def _with_interval(system: Scores, name: str) -> str:
+    return f"{shown_value(system, name)} {shown_interval(system, name)}".strip()
+
+
+def _has_intervals(systems: Sequence[Scores]) -> bool:
+    return any(shown_interval(system, name) for system in systems for name in shown_columns(systems))
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", text)
+
+
+def _latex(text: str) -> str:
+    signs = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(signs.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)

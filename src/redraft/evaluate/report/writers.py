@@ -1,0 +1,64 @@
+"""Reports as files: the ending of a name says which kind."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from redraft.errors import ConfigError
+from redraft.evaluate.report.columns import better
+from redraft.evaluate.report.page import to_html
+from redraft.evaluate.report.tables import to_latex, to_markdown, to_text
+from redraft.evaluate.scores import Comparison, Scores
+from redraft.files import replacing
+
+Writer = Callable[[Sequence[Scores], Sequence[Comparison]], str]
+
+WRITERS: dict[str, Writer] = {
+    ".html": to_html,
+    ".md": to_markdown,
+    ".tex": to_latex,
+    ".txt": lambda systems, comparisons: to_text(systems, comparisons) + "\n",
+    ".json": lambda systems, comparisons: (
+        json.dumps(to_json(systems, comparisons), ensure_ascii=False, indent=1) + "\n"
+    ),
+}
+
+
+def check_report(path: str) -> None:
+    """Refuse a report that could not be written, before hours of scoring."""
+    if os.path.splitext(path)[1] not in WRITERS:
+        raise ConfigError(f"--report {path}: its ending says no kind of report.", f"Use one of {', '.join(WRITERS)}.")
+    if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):
+        raise ConfigError(f"--report {path} cannot be written.", "Name a file in a folder that exists.")
+
+
+def write_report(path: str, systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> None:
+    check_report(path)
+    text = WRITERS[os.path.splitext(path)[1]](systems, comparisons)
+    with replacing(Path(os.path.realpath(path))) as file:
+        file.write(text.encode("utf-8"))
+
+
+def to_json(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> list[dict[str, Any]]:
+    """One object for each system; what differs from the first is under `compared`."""
+    objects = []
+    for system in systems:
+        obj = system.to_json()
+        compared = {one.figure: _compared(one) for one in comparisons if one.other == system.name}
+        objects.append({**obj, "compared": compared} if compared else obj)
+    return objects
+
+
+def _compared(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "with": comparison.one,
+        "difference": comparison.difference,
+        "interval": [comparison.low, comparison.high],
+        "p": comparison.p,
+        "better": better(comparison),
+        "test": comparison.test,
+    }

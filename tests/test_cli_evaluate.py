@@ -1,0 +1,182 @@
+"""`redraft evaluate`: figures for programs and people, and every mistake told without a traceback."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from published import FOLDER, needs_corpora
+from redraft import cli
+from redraft.evaluate import CORPORA
+
+SOURCES = ["The artisans remain old .", "A big cat sat on the mat .", "It is raining ."]
+SIMPLE = ["The makers are old .", "A cat sat .", "It rains ."]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("REDRAFT_DATA", raising=False)
+    for name, lines in (("source.txt", SOURCES), ("simple.txt", SIMPLE), ("copy.txt", SOURCES)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def evaluate(capsys):
+    def run(*argv):
+        try:
+            status = cli.main(["evaluate", *(str(word) for word in argv)])
+        except SystemExit as exit:
+            status = exit.code
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return status, out, err
+
+    return run
+
+
+FILES = ("--source", "source.txt", "--reference", "simple.txt")
+
+
+def test_one_object_for_each_file(evaluate):
+    status, out, err = evaluate(*FILES, "--outputs", "copy.txt", "simple.txt", "--json")
+    first, second = map(json.loads, out.splitlines())
+    assert (status, err) == (0, "")
+    assert (first["file"], second["file"]) == ("copy.txt", "simple.txt")
+    for obj in (first, second):
+        for name in ("sari", "add", "keep", "del", "bleu", "fkgl", "len"):
+            low, high = obj["intervals"][name]
+            assert low <= high
+            assert isinstance(obj[name], float)
+        assert "refs:1" in obj["signature"]
+    assert (first["add"], first["del"], first["copies"]) == (0, 0, 100)
+    assert second["bleu"] == pytest.approx(100)
+    assert second["compared"]["sari"]["difference"] == pytest.approx(second["sari"] - first["sari"])
+
+
+def test_a_table_for_people(evaluate):
+    status, out, _ = evaluate(*FILES, "--outputs", "copy.txt")
+    assert status == 0
+    assert out.startswith("files/source.txt: 3 sentences, 1 reference, intervals of 95 %\n")
+    assert "SARI" in out
+    assert "copy.txt" in out
+
+
+def test_reports_beside_the_table(evaluate, here):
+    status, _, _ = evaluate(*FILES, "--outputs", "copy.txt", "simple.txt", "--report", "r.html", "r.tex", "r.md")
+    assert status == 0
+    assert "<svg" in (here / "r.html").read_text(encoding="utf-8")
+    assert r"\toprule" in (here / "r.tex").read_text(encoding="utf-8")
+    assert (here / "r.md").read_text(encoding="utf-8").count("|") > 10
+
+
+def test_results_bring_their_verdicts(evaluate, here):
+    edit = {"delete": "remain", "status": "satisfied", "chosen_over": True}
+    missed = {"substitute": "artisans", "with": ["makers"], "status": "unmet", "chosen_over": None}
+    lines = [{"source": source, "output": output, "edits": []} for source, output in zip(SOURCES, SIMPLE, strict=True)]
+    lines[0]["edits"] = [edit, missed]
+    (here / "results.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    status, out, _ = evaluate(*FILES, "--outputs", "results.jsonl", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert (found["satisfied_delete"], found["strict_delete"], found["satisfied_substitute"]) == (100, 100, 0)
+
+
+def test_plans_judge_plain_outputs(evaluate, here):
+    plans = [{"source": source, "edits": []} for source in SOURCES]
+    plans[0]["edits"] = [{"insert": "old"}, {"delete": "remain"}]
+    (here / "plans.jsonl").write_text("\n".join(map(json.dumps, plans)) + "\n", encoding="utf-8")
+    _, out, _ = evaluate(*FILES, "--outputs", "copy.txt", "--plans", "plans.jsonl", "--json")
+    found = json.loads(out)
+    assert (found["satisfied_insert"], found["satisfied_delete"]) == (100, 0)
+    assert "strict" not in found
+
+
+def test_plans_against_an_oracle_need_no_outputs(evaluate, here):
+    for name, edits in (("p.jsonl", [{"delete": "remain"}, {"delete": "old"}]), ("o.jsonl", [{"delete": "remain"}])):
+        (here / name).write_text(json.dumps({"source": SOURCES[0], "edits": edits}) + "\n", encoding="utf-8")
+    status, out, _ = evaluate("--plans", "p.jsonl", "--oracle", "o.jsonl", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert (found["precision_delete"], found["recall_delete"]) == (50, 100)
+
+
+def test_what_is_odd_about_a_file_is_said(evaluate, here):
+    (here / "odd.txt").write_bytes("\r\n".join([*SIMPLE[:2], ""]).encode() + b"\r\n")
+    status, _, err = evaluate(*FILES, "--outputs", "odd.txt")
+    assert status == 0
+    assert "odd.txt: Windows line ends" in err
+    assert "odd.txt: nothing in line 3" in err
+
+
+@needs_corpora
+def test_a_published_corpus_in_one_line(evaluate, here):
+    copy = FOLDER / "turk" / "test.truecase.detok.orig"
+    status, out, _ = evaluate("--corpus", "turk", "--data", FOLDER, "--outputs", copy, "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert [round(found[name], 2) for name in ("sari", "add", "keep", "del", "bleu")] == [26.29, 0, 78.87, 0, 99.36]
+    assert found["signature"].startswith("turk/test|refs:8|")
+    _, out, _ = evaluate("--corpus", "turk", "--data", FOLDER, "--outputs", copy, "--references", "first", "--json")
+    assert "refs:1 (first)" in json.loads(out)["signature"]
+
+
+MISTAKES = [
+    pytest.param([], "there is nothing to score", "--outputs", id="nothing"),
+    pytest.param(["--outputs", "copy.txt"], "no corpus is named", "--corpus NAME", id="no-corpus"),
+    pytest.param(
+        [*FILES, "--corpus", "turk", "--outputs", "copy.txt"], "given together", "Leave one", id="two-corpora"
+    ),
+    pytest.param(["--corpus", "turk", "--outputs", "copy.txt"], "no folder with corpora", "--data", id="no-data"),
+    pytest.param(["--corpus", "news", "--outputs", "copy.txt"], '"news" is not known', "turk_legacy", id="unknown"),
+    pytest.param([*FILES, "--outputs", "none.txt"], "none.txt does not exist", "path", id="no-file"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "copy.txt"], "named twice", "once", id="twice"),
+    pytest.param(
+        [*FILES, "--outputs", "copy.txt", "--references", "7"], "no reference 7", "from 0 to 0", id="reference"
+    ),
+    pytest.param(
+        [*FILES, "--outputs", "copy.txt", "--references", "some"], "nor all, nor first", "all", id="references"
+    ),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--samples", "x"], '"x" is not a whole', "--samples", id="samples"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--test", "t"], '"t" is not known', "bootstrap", id="test"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--report", "r.pdf"], "r.pdf", ".html", id="report"),
+    pytest.param([*FILES, "--outputs", "short.txt"], "short.txt has 1 outputs", "in order", id="short"),
+    pytest.param([*FILES, "--outputs", "bad.jsonl"], "bad.jsonl:1", "redraft simplify --json", id="no-results"),
+    pytest.param([*FILES, "--outputs", "failed.jsonl"], "says that its sentence failed", "", id="failed-results"),
+    pytest.param([*FILES, "--outputs", "other.jsonl"], "other.jsonl, line 1: the source is", "", id="other-sources"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "o.jsonl"], "No such file", "", id="no-oracle"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--plans", "one.jsonl"], "one.jsonl has 1 plans", "", id="plans"),
+    pytest.param(["stray", *FILES, "--outputs", "copy.txt"], "'stray' belongs to no option", "", id="stray"),
+    pytest.param(["--sauce", "x"], "unknown option --sauce", "", id="unknown-option"),
+]
+
+
+@pytest.mark.parametrize("argv, problem, hint", MISTAKES)
+def test_mistakes_are_told(evaluate, here, argv, problem, hint):
+    (here / "short.txt").write_text("a\n", encoding="utf-8")
+    (here / "bad.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
+    (here / "failed.jsonl").write_text('{"error": "no", "line": 1}\n', encoding="utf-8")
+    (here / "other.jsonl").write_text('{"source": "b", "output": "a"}\n' * 3, encoding="utf-8")
+    (here / "one.jsonl").write_text('{"source": "b"}\n', encoding="utf-8")
+    status, out, err = evaluate(*argv)
+    assert (status, out) == (2, "")
+    assert problem in err
+    assert hint in err
+
+
+def test_scoring_loads_no_torch(here):
+    code = (
+        "import sys; from redraft.cli import main; "
+        f"main({['evaluate', *FILES, '--outputs', 'copy.txt', '--report', 'r.html']!r}); "
+        "print(sorted({'torch', 'transformers', 'matplotlib'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert found.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_help_names_every_corpus(evaluate):
+    status, out, _ = evaluate("--help")
+    assert status == 0
+    assert all(name in out for name in CORPORA)

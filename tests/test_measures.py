@@ -1,0 +1,251 @@
+"""BLEU, FKGL, the surface figures, satisfaction, precision, BERTScore: by hand and against their libraries."""
+
+import random
+import sys
+
+import numpy as np
+import pytest
+import sacrebleu
+
+from published import FOLDER, needs_corpora
+from redraft import Edit, EditPlan
+from redraft.constrain.verdicts import Verdict, judge
+from redraft.errors import ConfigError, CorpusError
+from redraft.evaluate import fkgl, load_corpus
+from redraft.evaluate.bertscore import BertScore
+from redraft.evaluate.bleu import Bleu
+from redraft.evaluate.fkgl import Fkgl, split_plainly, splitter
+from redraft.evaluate.measures import Texts
+from redraft.evaluate.precision import PlanPrecision
+from redraft.evaluate.satisfaction import Satisfaction
+from redraft.evaluate.surface import Surface
+from redraft.evaluate.syllables import syllables
+from redraft.evaluate.tokens import tokenized
+
+
+def figures(measure, sources, outputs, references):
+    sums = measure.count(Texts(sources, outputs, references)).sum(0)
+    return {name: float(value) for name, value in measure.figures(sums).items()}
+
+
+# ---- BLEU ----
+
+
+def made_up(rng, size):
+    return [
+        " ".join(rng.choices(["The", "the", "cat", "sat", "a", "mat", ".", ",", "'s", "11,000"], k=rng.randint(0, 14)))
+        for _ in range(size)
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_bleu_is_sacrebleus_on_lower_cased_13a_tokens(count):
+    rng = random.Random(count)
+    outputs, references = made_up(rng, 40), [made_up(rng, 40) for _ in range(count)]
+    expected = sacrebleu.corpus_bleu(outputs, references, lowercase=True, tokenize="13a", force=True).score
+    assert figures(Bleu(), outputs, outputs, references)["bleu"] == pytest.approx(expected)
+
+
+def test_bleu_by_hand():
+    """4 of 5 words, 3 of 4 pairs, 2 of 3, 1 of 2, no brevity penalty."""
+    expected = 100 * (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
+    assert figures(Bleu(), ["-"], ["a b c d e"], [["A b c d f"]])["bleu"] == pytest.approx(expected)
+
+
+def test_bleu_of_nothing_is_0():
+    assert figures(Bleu(), ["a b"], [""], [["a b"]])["bleu"] == 0
+
+
+@needs_corpora
+def test_bleu_of_the_copied_source():
+    corpus = load_corpus("turk", data=FOLDER)
+    assert round(figures(Bleu(), corpus.sources, corpus.sources, corpus.references)["bleu"], 2) == 99.36
+
+
+# ---- FKGL ----
+
+SYLLABLES = [
+    ("cat", 1), ("table", 2), ("make", 1), ("agree", 1), ("simple", 1), ("simplify", 3), ("reading", 2), ("idea", 2),
+    ("nation", 2), ("social", 2), ("radio", 3), ("queue", 2), ("the", 1), ("etc", 4), ("mr", 2), ("60", 2), ("1998", 0),
+    (".", 0), ("'s", 0), ("rhythm", 1), ("realism", 3), ("lovely", 2), ("macedonia", 5), ("e", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("word, count", SYLLABLES)
+def test_syllables(word, count):
+    assert syllables(word) == count
+
+
+def test_fkgl_by_hand():
+    """Nine words with the full stop in one sentence, and 22 syllables: the rules give "postponed" three."""
+    text = "The international administration postponed the big ceremony today ."
+    counted = [syllables(word) for word in text.lower().split()]
+    assert counted == [1, 5, 5, 3, 1, 1, 4, 2, 0]
+    expected = 0.39 * 9 + 11.8 * 22 / 9 - 15.59
+    assert figures(Fkgl(), ["-"], [text], [["-"]])["fkgl"] == pytest.approx(expected)
+
+
+def test_fkgl_is_that_of_the_corpus_and_never_below_0():
+    texts = ["Go on .", "The international administration postponed the ceremony . It was big ."]
+    sentences, words, sounds = (sum(column) for column in zip(*(Fkgl().count_one(text) for text in texts), strict=True))
+    assert (sentences, words) == (3, 14)
+    assert figures(Fkgl(), texts, texts, [texts])["fkgl"] == pytest.approx(
+        max(0.39 * words / sentences + 11.8 * sounds / words - 15.59, 0)
+    )
+    assert figures(Fkgl(), ["-"], ["go ."], [["-"]])["fkgl"] == 0
+    assert figures(Fkgl(), ["-"], [""], [["-"]])["fkgl"] == 0
+
+
+PLAIN = [
+    ("he came . she left .", 2),
+    ("he came", 1),
+    ("j . smith came .", 1),
+    ("mr . smith met dr . jones .", 1),
+    ('" go ! " she said . really ? ! yes .', 4),
+    ("( it ended . ) then more .", 2),
+    ("3.5 percent .", 1),
+    ("", 0),
+]
+
+
+@pytest.mark.parametrize("tokens, count", PLAIN)
+def test_the_plain_splitter(tokens, count):
+    assert len(split_plainly(tokens)) == count
+    assert "".join(split_plainly(tokens)) == tokens
+
+
+def test_without_punkt_the_signature_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nltk.tokenize.punkt", None)
+    splitter.cache_clear()
+    try:
+        assert "sentences:plain" in Fkgl().signature
+    finally:
+        splitter.cache_clear()
+
+
+@needs_corpora
+@pytest.mark.skipif(fkgl.splitter()[0] != "punkt", reason="NLTK's Punkt data is not installed")
+def test_fkgl_of_the_copied_source():
+    corpus = load_corpus("turk", data=FOLDER)
+    assert round(figures(Fkgl(), corpus.sources, corpus.sources, corpus.references)["fkgl"], 2) == 10.02
+
+
+# ---- what can be seen without references ----
+
+
+def test_the_surface_by_hand():
+    """Sentence 1: 3 of 4 words kept, "d" added, of 4. Sentence 2: a copy but for case. Lengths 4 and 2."""
+    found = figures(Surface(), ["a b c e", "x y"], ["a b c d", "X y"], [["-", "-"]])
+    assert found == pytest.approx({"len": 3, "compression": 1, "copies": 50, "added": 12.5, "deleted": 12.5})
+
+
+def test_the_surface_of_nothing():
+    found = figures(Surface(), ["a b", ""], ["", ""], [["-", "-"]])
+    assert found == pytest.approx({"len": 0, "compression": 0, "copies": 50, "added": 0, "deleted": 50})
+
+
+# ---- edits ----
+
+PLAN = EditPlan(
+    "The artisans remain old .", (Edit.insert("old"), Edit.delete("remain"), Edit.substitute("artisans", "makers"))
+)
+
+
+def test_satisfaction_counts_by_kind():
+    outputs = ["The makers are old .", "The artisans remain old .", "They are young ."]
+    measure = Satisfaction([judge(PLAN, output) for output in outputs])
+    found = figures(measure, outputs, outputs, [outputs])
+    assert found == pytest.approx({
+        "satisfied_insert": 200 / 3, "satisfied_delete": 200 / 3, "satisfied_substitute": 100 / 3,
+        "satisfied": 500 / 9,
+    })  # fmt: skip
+
+
+def test_the_strict_count_asks_that_the_alternative_was_offered():
+    insert, delete, substitute = PLAN.edits
+    verdicts = [
+        [Verdict(insert, "satisfied"), Verdict(delete, "satisfied", True), Verdict(substitute, "satisfied", False)],
+        [Verdict(insert, "unmet"), Verdict(delete, "violated"), Verdict(substitute, "satisfied", True)],
+    ]
+    found = figures(Satisfaction(verdicts), ["-"] * 2, ["-"] * 2, [["-"] * 2])
+    assert found["satisfied_substitute"] == 100
+    assert found["strict_substitute"] == 50
+    assert (found["satisfied_delete"], found["strict_delete"]) == (50, 50)
+    assert (found["strict_insert"], found["strict"]) == (50, 50)
+
+
+def test_no_strict_count_where_nothing_was_recorded():
+    found = figures(Satisfaction([judge(PLAN, "The makers are old .")]), ["-"], ["-"], [["-"]])
+    assert not any(name.startswith("strict") for name in found)
+
+
+def test_precision_of_plans_by_hand():
+    """2 of 3 insertions right ("old" is asked for once, named twice); the deletion wrong; a target in common."""
+    oracle = EditPlan(
+        "a", (Edit.insert("old"), Edit.insert("Big"), Edit.delete("x"), Edit.substitute("use", "Apply", "do"))
+    )
+    predicted = EditPlan("a", (
+        Edit.insert("old"), Edit.insert("old"), Edit.insert("big"), Edit.delete("y"), Edit.substitute("use", "apply"),
+        Edit.substitute("used", "do"),
+    ))  # fmt: skip
+    found = figures(PlanPrecision([predicted], [oracle]), ["a"], ["a"], [["a"]])
+    assert found == pytest.approx({
+        "precision_insert": 200 / 3, "recall_insert": 100, "precision_delete": 0, "recall_delete": 0,
+        "precision_substitute": 50, "recall_substitute": 100,
+    })  # fmt: skip
+
+
+def test_plans_must_be_for_the_same_sentences():
+    with pytest.raises(CorpusError, match="plan 1 is for two sentences"):
+        PlanPrecision([EditPlan("a")], [EditPlan("b")])
+    with pytest.raises(CorpusError, match="1 predicted plans and 2 oracle plans"):
+        PlanPrecision([EditPlan("a")], [EditPlan("a"), EditPlan("b")])
+
+
+# ---- BERTScore ----
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    """A BERT of random weights with a vocabulary of whole words."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    folder = tmp_path_factory.mktemp("encoder")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *["the", "cat", "dog", "sat", "ran", ".", "a"]]
+    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size=len(words), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+                        intermediate_size=16, max_position_embeddings=32)  # fmt: skip
+    BertModel(config).save_pretrained(folder)
+    BertTokenizer(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    return str(folder)
+
+
+def test_bertscore_with_a_local_encoder(encoder):
+    measure = BertScore(encoder)
+    outputs = ["the cat sat .", "", "a dog ran ."]
+    references = [["the cat sat .", "a cat .", "the dog sat ."], ["a dog .", "a dog .", ""]]
+    counts = measure.count(Texts(outputs, outputs, references))
+    assert counts[0, :3] == pytest.approx([1, 1, 1], abs=1e-5)
+    assert counts[1, :3].tolist() == [0, 0, 0]
+    assert 0 < counts[2, 2] < 1
+    found = {name: float(value) for name, value in measure.figures(counts.sum(0)).items()}
+    assert found["bertscore"] == pytest.approx(100 * counts[:, 2].mean())
+    assert f"encoder:{encoder}|layer:2" in measure.signature
+
+
+def test_bertscore_truncates_long_text(encoder):
+    assert np.isfinite(BertScore(encoder).count(Texts(["-"], ["cat " * 500], [["the cat " * 300]]))).all()
+
+
+def test_bertscore_says_what_is_missing(monkeypatch, encoder):
+    with pytest.raises(ConfigError, match="no-such-folder cannot be loaded"):
+        BertScore(f"{encoder}/no-such-folder")
+    monkeypatch.setitem(sys.modules, "bert_score", None)
+    with pytest.raises(ConfigError, match=r"pip install 'redraft\[bertscore\]'"):
+        BertScore(encoder)
+
+
+def test_tokens():
+    assert tokenized("Don't  pay $11,000, (OK)?") == "don't pay $ 11,000 , ( ok ) ?"

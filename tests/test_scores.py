@@ -1,0 +1,173 @@
+"""Intervals and paired tests: against formulas, a library, and cases with one answer."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.significance import PairedTest
+
+from redraft.errors import ConfigError, CorpusError
+from redraft.evaluate import Corpus, compare, score
+from redraft.evaluate.measures import Texts
+from redraft.evaluate.resample import interval, p_value, resampled, swapped
+
+
+class Mean:
+    """The mean of numbers written as text: every figure can be checked by formula."""
+
+    signature = "mean"
+
+    def count(self, texts: Texts):
+        return np.array([[float(text), 1] for text in texts.outputs])
+
+    def figures(self, sums):
+        return {"mean": sums[..., 0] / sums[..., 1]}
+
+
+def corpus(size):
+    return Corpus("made-up", "test", ["a"] * size, [["a"] * size])
+
+
+def scored(values, **options):
+    return score([str(value) for value in values], corpus(len(values)), measures=[Mean()], **options)
+
+
+# ---- intervals ----
+
+
+def test_the_interval_of_a_mean_is_that_of_the_textbook():
+    values = np.random.default_rng(0).normal(5, 2, 400)
+    figure = scored(values).figures["mean"]
+    error = 1.96 * values.std() / 20
+    assert figure.value == pytest.approx(values.mean())
+    assert (figure.low, figure.high) == pytest.approx((values.mean() - error, values.mean() + error), abs=0.05)
+
+
+def test_about_95_in_100_intervals_hold_the_truth():
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(200):
+        figure = scored(rng.normal(5, 2, 60), samples=300).figures["mean"]
+        held += figure.low <= 5 <= figure.high
+    assert 180 <= held <= 198
+
+
+def test_the_seed_decides_and_nothing_else():
+    values = list(range(50))
+    assert scored(values).figures == scored(values).figures
+    assert scored(values, seed=7).figures["mean"].low != scored(values).figures["mean"].low
+    assert "boot:1000|seed:7" in scored(values, seed=7).signature
+
+
+def test_without_samples_there_is_no_interval():
+    figure = scored([1, 2], samples=0).figures["mean"]
+    assert figure.value == 1.5
+    assert np.isnan(figure.low)
+
+
+def test_resampling_draws_whole_sentences():
+    counts = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+    (sums,) = resampled([counts], 200, seed=0)
+    assert (sums[:, 1] == 10 * sums[:, 0]).all()
+    assert set(sums[:, 0]) == {3, 4, 5, 6, 7, 8, 9}
+
+
+# ---- paired tests ----
+
+
+def test_randomisation_finds_the_exact_p_value():
+    """Six sentences: all 64 ways to swap them can be counted."""
+    one, other = np.array([3.0, 1, 4, 1, 5, 9]), np.array([4.0, 3, 4, 3, 6, 8])
+    gaps = other - one
+    every = [abs(np.dot(signs, gaps)) >= abs(gaps.sum()) for signs in itertools.product((1, -1), repeat=6)]
+    found = compare(scored(one), scored(other), trials=20_000)["mean"]
+    assert found.difference == pytest.approx(gaps.mean())
+    assert found.p == pytest.approx(np.mean(every), abs=0.01)
+
+
+def test_swapping_keeps_what_both_have_together():
+    rng = np.random.default_rng(2)
+    one, other = rng.normal(size=(9, 3)), rng.normal(size=(9, 3))
+    (left,), (right,) = swapped([one], [other], 50, seed=0)
+    assert np.allclose(left + right, one.sum(0) + other.sum(0))
+    assert len(np.unique(left[:, 0])) > 40
+
+
+@pytest.mark.parametrize("test", ["randomisation", "bootstrap"])
+def test_a_clear_difference_is_sure_and_none_is_not(test):
+    rng = np.random.default_rng(3)
+    one = rng.normal(5, 1, 200)
+    better, same = one + rng.normal(0.5, 1, 200), one + rng.normal(0, 1, 200)
+    found = compare(scored(one), scored(better), test=test)["mean"]
+    assert found.sure
+    assert found.p < 0.001
+    assert 0 < found.low < found.difference < found.high
+    found = compare(scored(one), scored(same), test=test)["mean"]
+    assert found.low < found.difference < found.high
+    assert compare(scored(one), scored(one), test=test)["mean"].p == 1
+
+
+@pytest.mark.parametrize("test", ["randomisation", "bootstrap"])
+def test_where_there_is_no_difference_5_in_100_tests_err(test):
+    rng = np.random.default_rng(4)
+    wrong = 0
+    for _ in range(200):
+        one, other = rng.normal(5, 1, 40), rng.normal(5, 1, 40)
+        wrong += compare(scored(one, samples=0), scored(other, samples=0), test=test, samples=300, trials=300)[
+            "mean"
+        ].sure
+    assert 1 <= wrong <= 22
+
+
+def test_p_values_are_those_of_sacrebleu():
+    rng = np.random.default_rng(5)
+    words = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "the", "dog", "that", "ran"]
+    reference = [" ".join(rng.choice(words, 9)) for _ in range(60)]
+
+    def noisy(share):
+        return [" ".join(word if rng.random() > share else "noise" for word in text.split()) for text in reference]
+
+    one, other = noisy(0.30), noisy(0.25)
+    bleu = BLEU(lowercase=True, tokenize="13a", references=[reference])
+    ours = [score(texts, Corpus("c", "s", reference, [reference])) for texts in (one, other)]
+    for theirs, test in (("ar", "randomisation"), ("bs", "bootstrap")):
+        paired = PairedTest([("one", one), ("other", other)], {"BLEU": bleu}, None, test_type=theirs, n_samples=4000)
+        expected = paired()[1]["BLEU"][1]
+        found = compare(*ours, ["bleu"], test=test, samples=4000)["bleu"]
+        assert expected.score == pytest.approx(ours[1].figures["bleu"].value)
+        assert found.p == pytest.approx(expected.p_value, abs=0.03)
+
+
+def test_p_is_never_0():
+    assert p_value(1.0, np.zeros(99)) == 0.01
+    assert interval(np.arange(101.0)) == pytest.approx((2.5, 97.5))
+
+
+# ---- what is refused ----
+
+
+def test_outputs_must_be_one_for_each_sentence():
+    with pytest.raises(CorpusError, match="outputs has 2 outputs, made-up has 3 sentences"):
+        score(["1", "2"], corpus(3))
+    with pytest.raises(CorpusError, match="has no sentences"):
+        score([], corpus(0))
+
+
+def test_only_systems_on_the_same_sentences_are_compared():
+    other = score(["1"], Corpus("other", "test", ["b"], [["b"]]), measures=[Mean()])
+    with pytest.raises(ConfigError, match="different sentences"):
+        compare(scored([1]), other)
+
+
+def test_every_figure_has_a_signature_with_its_settings():
+    found = score(["a b"], Corpus("c", "test", ["a b"], [["a"], ["b"]]))
+    assert set(found.signatures) == set(found.figures) >= {"sari", "add", "keep", "del", "bleu", "fkgl", "len"}
+    for name, signature in found.signatures.items():
+        assert signature.startswith("c/test|refs:2|"), name
+        assert "case:lc|tok:13a" in signature
+        assert "redraft:" in signature
+    assert "smooth:exp" in found.signatures["bleu"]
+    assert "sentences:" in found.signatures["fkgl"]
+    assert "smooth" not in found.signatures["sari"]
+    assert "bleu(eff:no,smooth:exp)" in found.signature
