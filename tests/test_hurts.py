@@ -279,7 +279,7 @@ def shaken_search(model: ScriptedModel, plans: Sequence[CompiledPlan], config: D
     for length in range(1, limit + 1):
         order = torch.rand(len(plans), config.beams, generator=generator).argsort(1)
         model.reorder(order)
-        moved = {name: permuted(getattr(state, name), order) for name in ("tokens", "log_prob", "progress", "lineage")}
+        moved = {name: permuted(getattr(state, name), order) for name in ("trail", "log_prob", "progress")}
         state = State(**{**vars(state), **moved})
         state, step = run.step(state, log_prob.gather(1, order[..., None].expand_as(log_prob)), may_cut=length == limit)
         if length == limit or bool(state.over.all()):
