@@ -207,10 +207,10 @@ def _memory_of(bench: Bench, name: str) -> None:
     if bench.device == "cuda":
         print(torch.cuda.max_memory_reserved())
         return
-    print(_peak_rss())
+    print(peak_rss())
 
 
-def _peak_rss() -> int:
+def peak_rss() -> int:
     """The most bytes this process held. On Linux ru_maxrss also counts the process that started it: not that."""
     status = Path("/proc/self/status")
     if status.exists():

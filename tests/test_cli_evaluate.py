@@ -91,7 +91,53 @@ def test_plans_judge_plain_outputs(evaluate, here):
     _, out, _ = evaluate(*FILES, "--outputs", "copy.txt", "--plans", "plans.jsonl", "--json")
     found = json.loads(out)
     assert (found["satisfied_insert"], found["satisfied_delete"]) == (100, 0)
+    assert found["satisfied_substitute"] is None
     assert "strict" not in found
+
+
+@pytest.mark.parametrize("report", ["r.html", "r.md", "r.tex", "r.json"])
+@pytest.mark.parametrize("samples", ["20", "0"])
+def test_every_report_of_many_systems_with_plans(evaluate, here, report, samples):
+    plans = [{"source": source, "edits": [{"delete": "remain"}]} for source in SOURCES]
+    (here / "plans.jsonl").write_text("\n".join(map(json.dumps, plans)) + "\n", encoding="utf-8")
+    names = [f"{name}.txt" for name in ("source", "[b]", "c & d", "e", "f", "g")]
+    for name in names[1:]:
+        (here / name).write_text("".join(f"{line}\n" for line in SIMPLE), encoding="utf-8")
+    status, out, err = evaluate(*FILES, "--outputs", *names, "--plans", "plans.jsonl", "--report", report, "--json",
+                                "--samples", samples)  # fmt: skip
+    assert status == 0
+    assert ("not compared" in err) == (samples == "0")
+    for line in out.splitlines():
+        assert "NaN" not in line
+        assert json.loads(line)["satisfied_delete"] == 100 if "source" not in line[:20] else True
+    assert "NaN" not in (here / report).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("report", ["r.html", "r.md", "r.tex", "r.json"])
+def test_every_report_of_plans_alone(evaluate, here, report):
+    (here / "p.jsonl").write_text(
+        json.dumps({"source": SOURCES[0], "edits": [{"delete": "old"}]}) + "\n", encoding="utf-8"
+    )
+    status, out, _ = evaluate("--plans", "p.jsonl", "--oracle", "p.jsonl", "--report", report)
+    assert status == 0
+    assert out.startswith("plans/p.jsonl: 1 sentence, intervals")
+    assert "100.0" in (here / report).read_text(encoding="utf-8")
+
+
+def test_results_keep_their_verdicts_beside_their_plans(evaluate, here):
+    edit = {"delete": "remain"}
+    result = {
+        "source": SOURCES[0],
+        "output": SIMPLE[0],
+        "edits": [{**edit, "status": "satisfied", "chosen_over": True}],
+    }
+    (here / "s").write_text(SOURCES[0] + "\n", encoding="utf-8")
+    (here / "results").write_text(json.dumps(result) + "\n", encoding="utf-8")  # known by its first line
+    (here / "plans.jsonl").write_text(json.dumps({"source": SOURCES[0], "edits": [edit]}) + "\n", encoding="utf-8")
+    (here / "other.jsonl").write_text(json.dumps({"source": SOURCES[0], "edits": []}) + "\n", encoding="utf-8")
+    for plans, strict in (("plans.jsonl", True), ("other.jsonl", False)):
+        _, out, _ = evaluate("--source", "s", "--reference", "s", "--outputs", "results", "--plans", plans, "--json")
+        assert ("strict_delete" in json.loads(out)) == strict
 
 
 def test_plans_against_an_oracle_need_no_outputs(evaluate, here):
@@ -134,7 +180,7 @@ MISTAKES = [
     pytest.param([*FILES, "--outputs", "none.txt"], "none.txt does not exist", "path", id="no-file"),
     pytest.param([*FILES, "--outputs", "copy.txt", "copy.txt"], "named twice", "once", id="twice"),
     pytest.param(
-        [*FILES, "--outputs", "copy.txt", "--references", "7"], "no reference 7", "from 0 to 0", id="reference"
+        [*FILES, "--outputs", "copy.txt", "--references", "7"], "no reference 7", "the number of one: 0", id="reference"
     ),
     pytest.param(
         [*FILES, "--outputs", "copy.txt", "--references", "some"], "nor all, nor first", "all", id="references"
@@ -144,12 +190,28 @@ MISTAKES = [
     pytest.param([*FILES, "--outputs", "copy.txt", "--report", "r.pdf"], "r.pdf", ".html", id="report"),
     pytest.param([*FILES, "--outputs", "short.txt"], "short.txt has 1 outputs", "in order", id="short"),
     pytest.param([*FILES, "--outputs", "bad.jsonl"], "bad.jsonl:1", "redraft simplify --json", id="no-results"),
-    pytest.param([*FILES, "--outputs", "failed.jsonl"], "says that its sentence failed", "", id="failed-results"),
-    pytest.param([*FILES, "--outputs", "other.jsonl"], "other.jsonl, line 1: the source is", "", id="other-sources"),
-    pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "o.jsonl"], "No such file", "", id="no-oracle"),
-    pytest.param([*FILES, "--outputs", "copy.txt", "--plans", "one.jsonl"], "one.jsonl has 1 plans", "", id="plans"),
-    pytest.param(["stray", *FILES, "--outputs", "copy.txt"], "'stray' belongs to no option", "", id="stray"),
-    pytest.param(["--sauce", "x"], "unknown option --sauce", "", id="unknown-option"),
+    pytest.param(
+        [*FILES, "--outputs", "failed.jsonl"], "says that its sentence failed", "simplify again", id="failed-results"
+    ),
+    pytest.param(
+        [*FILES, "--outputs", "other.jsonl"],
+        "other.jsonl, line 1: the source is",
+        "corpus and split",
+        id="other-sources",
+    ),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "none.jsonl"], "No such file", "none", id="no-oracle"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "one.jsonl"], "there to judge", "--plans", id="oracle"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--plans", "one.jsonl"], "one.jsonl has 1 plans", "one", id="plans"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--split", "test"], "--split and --data", "Leave", id="split"),
+    pytest.param(["--source", "source.txt", "--outputs", "copy.txt"], "without --reference", "Add", id="no-reference"),
+    pytest.param([*FILES, "--outputs", "-", "-"], "standard input is named twice", "file", id="stdin-twice"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--samples", "9" * 12], "is not a whole", "--samples", id="many"),
+    pytest.param([*FILES, "--outputs", "odd.jsonl"], "edits: must be a list", "simplify", id="edits-no-list"),
+    pytest.param([*FILES, "--outputs", "half.jsonl"], "this is no result", "simplify", id="half-a-pair"),
+    pytest.param([*FILES, "--outputs", "maybe.jsonl"], "must be true, false or null", "simplify", id="chosen-over"),
+    pytest.param([*FILES, "--outputs", "one.md", "--report", "one.md"], "is also an input", "another", id="overwrite"),
+    pytest.param(["stray", *FILES, "--outputs", "copy.txt"], "'stray' belongs to no option", "--help", id="stray"),
+    pytest.param(["--sauce", "x"], "unknown option --sauce", "--help", id="unknown-option"),
 ]
 
 
@@ -160,6 +222,11 @@ def test_mistakes_are_told(evaluate, here, argv, problem, hint):
     (here / "failed.jsonl").write_text('{"error": "no", "line": 1}\n', encoding="utf-8")
     (here / "other.jsonl").write_text('{"source": "b", "output": "a"}\n' * 3, encoding="utf-8")
     (here / "one.jsonl").write_text('{"source": "b"}\n', encoding="utf-8")
+    (here / "odd.jsonl").write_text('{"source": "b", "output": "a", "edits": 5}\n', encoding="utf-8")
+    (here / "half.jsonl").write_text('{"source": "b", "output": "\\ud800"}\n', encoding="utf-8")
+    maybe = '{"source": "b", "output": "a", "edits": [{"delete": "x", "status": "satisfied", "chosen_over": "no"}]}'
+    (here / "maybe.jsonl").write_text(maybe + "\n", encoding="utf-8")
+    (here / "one.md").write_text("a\nb\nc\n", encoding="utf-8")
     status, out, err = evaluate(*argv)
     assert (status, out) == (2, "")
     assert problem in err

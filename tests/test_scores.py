@@ -1,16 +1,20 @@
 """Intervals and paired tests: against formulas, a library, and cases with one answer."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
+from redraft import Edit, EditPlan
+from redraft.constrain.verdicts import judge
 from redraft.errors import ConfigError, CorpusError
 from redraft.evaluate import Corpus, compare, score
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.resample import interval, p_value, resampled, swapped
+from redraft.evaluate.satisfaction import Satisfaction
 
 
 class Mean:
@@ -41,7 +45,7 @@ def test_the_interval_of_a_mean_is_that_of_the_textbook():
     figure = scored(values).figures["mean"]
     error = 1.96 * values.std() / 20
     assert figure.value == pytest.approx(values.mean())
-    assert (figure.low, figure.high) == pytest.approx((values.mean() - error, values.mean() + error), abs=0.05)
+    assert figure.interval == pytest.approx((values.mean() - error, values.mean() + error), abs=0.05)
 
 
 def test_about_95_in_100_intervals_hold_the_truth():
@@ -49,21 +53,22 @@ def test_about_95_in_100_intervals_hold_the_truth():
     held = 0
     for _ in range(200):
         figure = scored(rng.normal(5, 2, 60), samples=300).figures["mean"]
-        held += figure.low <= 5 <= figure.high
+        low, high = figure.interval
+        held += low <= 5 <= high
     assert 180 <= held <= 198
 
 
 def test_the_seed_decides_and_nothing_else():
     values = list(range(50))
     assert scored(values).figures == scored(values).figures
-    assert scored(values, seed=7).figures["mean"].low != scored(values).figures["mean"].low
+    assert scored(values, seed=7).figures["mean"].interval != scored(values).figures["mean"].interval
     assert "boot:1000|seed:7" in scored(values, seed=7).signature
 
 
 def test_without_samples_there_is_no_interval():
     figure = scored([1, 2], samples=0).figures["mean"]
     assert figure.value == 1.5
-    assert np.isnan(figure.low)
+    assert figure.interval is None
 
 
 def test_resampling_draws_whole_sentences():
@@ -105,6 +110,7 @@ def test_a_clear_difference_is_sure_and_none_is_not(test):
     assert 0 < found.low < found.difference < found.high
     found = compare(scored(one), scored(same), test=test)["mean"]
     assert found.low < found.difference < found.high
+    assert not found.sure
     assert compare(scored(one), scored(one), test=test)["mean"].p == 1
 
 
@@ -120,23 +126,32 @@ def test_where_there_is_no_difference_5_in_100_tests_err(test):
     assert 1 <= wrong <= 22
 
 
-def test_p_values_are_those_of_sacrebleu():
+@pytest.mark.parametrize("shares", [(0.30, 0.25), (0.30, 0.27), (0.30, 0.29)])
+def test_the_p_values_of_randomisation_are_those_of_sacrebleu(shares):
     rng = np.random.default_rng(5)
     words = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "the", "dog", "that", "ran"]
     reference = [" ".join(rng.choice(words, 9)) for _ in range(60)]
-
-    def noisy(share):
-        return [" ".join(word if rng.random() > share else "noise" for word in text.split()) for text in reference]
-
-    one, other = noisy(0.30), noisy(0.25)
+    one, other = (
+        [" ".join(word if rng.random() > share else "noise" for word in text.split()) for text in reference]
+        for share in shares
+    )
     bleu = BLEU(lowercase=True, tokenize="13a", references=[reference])
-    ours = [score(texts, Corpus("c", "s", reference, [reference])) for texts in (one, other)]
-    for theirs, test in (("ar", "randomisation"), ("bs", "bootstrap")):
-        paired = PairedTest([("one", one), ("other", other)], {"BLEU": bleu}, None, test_type=theirs, n_samples=4000)
-        expected = paired()[1]["BLEU"][1]
-        found = compare(*ours, ["bleu"], test=test, samples=4000)["bleu"]
-        assert expected.score == pytest.approx(ours[1].figures["bleu"].value)
-        assert found.p == pytest.approx(expected.p_value, abs=0.03)
+    corpus = Corpus("c", "s", reference, [reference])
+    ours = [score(texts, corpus) for texts in (one, other)]
+    paired = PairedTest([("one", one), ("other", other)], {"BLEU": bleu}, None, test_type="ar", n_samples=10_000)
+    expected = paired()[1]["BLEU"][1]
+    found = compare(*ours, ["bleu"])["bleu"]
+    assert expected.score == pytest.approx(ours[1].figures["bleu"].value)
+    assert found.p == pytest.approx(expected.p_value, rel=0.15, abs=0.001)
+
+
+def test_the_p_value_of_the_bootstrap_is_that_of_its_formula():
+    """For a mean the bootstrap is normal with the standard error of the differences."""
+    rng = np.random.default_rng(6)
+    gaps = rng.normal(0.1, 1, 300)
+    found = compare(scored(np.zeros(300)), scored(gaps), test="bootstrap", samples=20_000)["mean"]
+    expected = math.erfc(abs(gaps.mean()) / (gaps.std() / math.sqrt(300)) / math.sqrt(2))
+    assert found.p == pytest.approx(expected, rel=0.05)
 
 
 def test_p_is_never_0():
@@ -152,12 +167,42 @@ def test_outputs_must_be_one_for_each_sentence():
         score(["1", "2"], corpus(3))
     with pytest.raises(CorpusError, match="has no sentences"):
         score([], corpus(0))
+    with pytest.raises(CorpusError, match="has no references"):
+        score(["a"], Corpus("c", "s", ["a"], []))
+    with pytest.raises(CorpusError, match=r"reference 1 of c has 2 sentences, the sources 1"):
+        Corpus("c", "s", ["a"], [["a"], ["a", "b"]])
 
 
 def test_only_systems_on_the_same_sentences_are_compared():
     other = score(["1"], Corpus("other", "test", ["b"], [["b"]]), measures=[Mean()])
     with pytest.raises(ConfigError, match="different sentences"):
         compare(scored([1]), other)
+    two = Corpus("c", "s", ["a"], [["a"], ["b"]])
+    with pytest.raises(ConfigError, match="different sentences or references"):
+        compare(score(["a"], two), score(["a"], two.with_references("first")))
+
+
+@pytest.mark.parametrize("options", [{"test": "nonsense"}, {"samples": 0}, {"trials": -1}, {"samples": 10**9}])
+def test_settings_that_make_no_sense(options):
+    with pytest.raises(ConfigError):
+        compare(scored([1, 2]), scored([2, 1]), **options)
+
+
+def test_only_what_was_measured_alike_is_compared():
+    class Other(Mean):
+        signature = "another mean"
+
+    one, other = scored([1, 2]), score(["1", "2"], corpus(2), measures=[Other()])
+    assert compare(one, scored([2, 2]))
+    assert compare(one, other) == {}
+
+
+def test_of_nothing_there_is_no_figure():
+    plan = EditPlan("a", (Edit.delete("b"),))
+    found = score(["a"], Corpus("c", "s", ["a"], [["a"]]), measures=[Satisfaction([judge(plan, "a")])])
+    assert found.figures["satisfied_delete"].value == 100
+    assert found.figures["satisfied_insert"].value is None
+    assert found.figures["satisfied_insert"].interval is None
 
 
 def test_every_figure_has_a_signature_with_its_settings():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
@@ -46,7 +45,7 @@ def add_evaluate(commands: Any) -> None:
     corpus = evaluate.add_argument_group("the corpus")
     corpus.add_argument("--corpus", metavar="NAME",
                         help="turk, turk_legacy, asset, automets, wiki_auto or wikilarge")  # fmt: skip
-    corpus.add_argument("--split", metavar="NAME", default="test", help="test (default), valid or train")
+    corpus.add_argument("--split", metavar="NAME", help="test (default), valid or train")
     corpus.add_argument("--data", metavar="DIR", help="the folder with corpora; REDRAFT_DATA if not given")
     corpus.add_argument("--source", metavar="FILE", help="any other set: its sources, one on each line")
     corpus.add_argument("--reference", metavar="FILE", nargs="+", default=[],
@@ -61,6 +60,9 @@ def add_evaluate(commands: Any) -> None:
     what.add_argument("--bertscore", metavar="ENCODER", nargs="?", const="",
                       help="BERTScore too, by bert-score: a name on the Hugging Face hub or a folder")  # fmt: skip
 
+    what.add_argument("--bertscore-layer", metavar="N",
+                      help="the hidden layer it compares; if not given, bert-score's choice, or the last")  # fmt: skip
+
     trust = evaluate.add_argument_group("how sure")
     trust.add_argument("--samples", metavar="N", default="1000", help="resampled test sets (default 1000; 0: none)")
     trust.add_argument("--test", metavar="NAME", default="randomisation",
@@ -70,13 +72,13 @@ def add_evaluate(commands: Any) -> None:
     out = evaluate.add_argument_group("what comes out")
     out.add_argument("--json", action="store_true", help="one object for each file instead of a table")
     out.add_argument("--report", metavar="FILE", nargs="+", default=[],
-                     help="write a report as well: .html (a page), .md, .tex, .json or .txt")  # fmt: skip
+                     help="write a report as well: .html (a page), .md, .tex or .json")  # fmt: skip
 
 
 def run_evaluate(options: argparse.Namespace) -> int:
     """The command itself; returns the exit status."""
     from redraft.evaluate.report.tables import to_text
-    from redraft.evaluate.report.writers import check_report, to_json, write_report
+    from redraft.evaluate.report.writers import check_report, json_text, to_json, write_report
     from redraft.evaluate.resample import Test
     from redraft.evaluate.scores import TRIALS, compare
 
@@ -84,10 +86,13 @@ def run_evaluate(options: argparse.Namespace) -> int:
         raise ConfigError(f"--test {shown(options.test)} is not known.", f"Use one of {', '.join(get_args(Test))}.")
     seed = whole_number("--seed", options.seed, least=0)
     samples = whole_number("--samples", options.samples, least=0)
+    inputs = [options.source, *options.reference, *options.outputs, options.plans, options.oracle]
     for path in options.report:
-        check_report(path)
+        check_report(path, filter(None, inputs))
     systems = _scored(options, samples, seed)
     comparisons: list[Comparison] = []
+    if len(systems) > 1 and not samples:
+        say("without --samples the files are not compared.")
     for other in systems[1:] if samples else ():
         found = compare(systems[0], other, test=options.test, samples=samples, trials=TRIALS, seed=seed)
         comparisons += found.values()
@@ -97,7 +102,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
         write_report(path, systems, comparisons)
     if options.json:
         for obj in to_json(systems, comparisons):
-            print(json.dumps(obj, ensure_ascii=False))
+            print(json_text(obj))
     else:
         print(to_text(systems, [one for one in comparisons if one.figure in ("sari", "bleu", "bertscore", "fkgl")]))
     return OK
@@ -112,10 +117,10 @@ def _scored(options: argparse.Namespace, samples: int, seed: int) -> list[Scores
     if oracle is not None and plans is None:
         raise ConfigError("--oracle is there to judge --plans.", "Add --plans FILE.jsonl.")
     if not options.outputs:
-        if oracle is None:
+        if oracle is None or options.corpus or options.source or options.bertscore is not None:
             raise ConfigError("there is nothing to score.", "Add --outputs FILE; --help shows examples.")
         return [_precision_alone(options.plans, plans or [], oracle, samples, seed)]
-    _check_named_once(options.outputs)
+    _check_named_once([options.source, *options.reference, *options.outputs], options.outputs)
     corpus = _corpus(options)
     read = [read_outputs(path) for path in options.outputs]
     shared = _extra_measures(options, plans, oracle, corpus)
@@ -137,9 +142,14 @@ def _corpus(options: argparse.Namespace) -> Corpus:
     if options.corpus and (options.source or options.reference):
         raise ConfigError("--corpus and --source or --reference are given together.", "Leave one of them out.")
     if options.corpus:
-        corpus = load_corpus(options.corpus, options.split, data=options.data)
+        corpus = load_corpus(options.corpus, options.split or "test", data=options.data)
     elif options.source and options.reference:
+        if options.split or options.data:
+            raise ConfigError("--split and --data belong to --corpus.", "Leave them out, or name a corpus.")
         corpus = read_corpus(options.source, options.reference)
+    elif options.source or options.reference:
+        missing, there = ("--reference", "--source") if options.source else ("--source", "--reference")
+        raise ConfigError(f"{there} is given without {missing}.", f"Add {missing} FILE.")
     else:
         raise ConfigError("no corpus is named.", "Give --corpus NAME, or --source FILE and --reference FILE.")
     which = options.references
@@ -156,7 +166,8 @@ def _extra_measures(
 
     measures: list[Measure] = []
     if options.bertscore is not None:
-        measures.append(BertScore(options.bertscore or DEFAULT))
+        layer = None if options.bertscore_layer is None else whole_number("--bertscore-layer", options.bertscore_layer)
+        measures.append(BertScore(options.bertscore or DEFAULT, layer=layer))
     if plans is not None:
         _check_plans(options.plans, plans, corpus)
     if plans is not None and oracle is not None:
@@ -168,11 +179,13 @@ def _satisfaction(outputs: Outputs, plans: list[EditPlan] | None) -> list[Measur
     from redraft.constrain.verdicts import judge
     from redraft.evaluate.satisfaction import Satisfaction
 
-    if plans is not None:
-        return [Satisfaction([judge(plan, text) for plan, text in zip(plans, outputs.texts, strict=True)])]
-    if outputs.verdicts is not None and any(outputs.verdicts):
-        return [Satisfaction(outputs.verdicts)]
-    return []
+    recorded = outputs.verdicts or []
+    own = [tuple(verdict.edit for verdict in verdicts) for verdicts in recorded]
+    if any(own) and (plans is None or own == [plan.edits for plan in plans]):
+        return [Satisfaction(recorded)]  # they also know what each edit was chosen over
+    if plans is None:
+        return []
+    return [Satisfaction([judge(plan, text) for plan, text in zip(plans, outputs.texts, strict=True)])]
 
 
 def _precision_alone(path: str, plans: list[EditPlan], oracle: list[EditPlan], samples: int, seed: int) -> Scores:
@@ -201,7 +214,9 @@ def _check_plans(path: str, plans: Sequence[EditPlan], corpus: Corpus) -> None:
                               f"{shown(source)}.", "Make the plans from the same corpus and split.")  # fmt: skip
 
 
-def _check_named_once(paths: Sequence[str]) -> None:
-    twice = next((path for number, path in enumerate(paths) if path in paths[:number]), None)
+def _check_named_once(paths: Sequence[str | None], outputs: Sequence[str]) -> None:
+    if paths.count("-") > 1:
+        raise ConfigError("standard input is named twice.", "Put one of the two in a file.")
+    twice = next((path for number, path in enumerate(outputs) if path in outputs[:number]), None)
     if twice is not None:
         raise ConfigError(f"{twice} is named twice in --outputs.", "Name each file once.")

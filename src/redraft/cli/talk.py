@@ -16,7 +16,7 @@ def say(message: object) -> None:
 
 def whole_number(flag: str, text: str, *, least: int = 1, words: Sequence[str] = ()) -> int:
     """The number of an option that came as text; `words` are what else may be written."""
-    if not text.isdecimal() or int(text) < least:
+    if not text.isdecimal() or len(text) > 9 or int(text) < least:
         others = "".join(f", nor {word}" for word in words)
         raise ConfigError(
             f"{flag}: {shown(text)} is not a whole number of at least {least}{others}.",

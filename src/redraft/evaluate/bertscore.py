@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ DEFAULT = "roberta-large"  # what bert-score takes for English
 class BertScore:
     """Figures `bertscore_precision`, `bertscore_recall` and `bertscore` (F1), out of 100, not rescaled.
 
-    `encoder` is a name on the Hugging Face hub or a folder; `layer` the hidden layer whose vectors are compared. For
-    encoders that bert-score has no layer for, the last one is taken.
+    `encoder` is a name on the Hugging Face hub or a folder; `layer` the hidden layer whose vectors are compared: if not
+    given, the one that bert-score has chosen for the encoder (for a folder: for its name), or else the last.
     """
 
     def __init__(self, encoder: str = DEFAULT, *, layer: int | None = None, device: str | None = None) -> None:
@@ -31,15 +32,16 @@ class BertScore:
             ) from None
         try:
             config = AutoConfig.from_pretrained(encoder)
-            layer = layer or model2layers.get(encoder) or config.num_hidden_layers
+            known = model2layers.get(encoder) or model2layers.get(Path(encoder).name)
+            layer = layer or known or config.num_hidden_layers
             self._scorer: Any = BERTScorer(model_type=encoder, num_layers=layer, device=device)
         except (OSError, ValueError) as error:
             raise ConfigError(
                 f"the encoder {encoder} cannot be loaded: {str(error).splitlines()[0]}",
                 "Give a name on the Hugging Face hub or a folder with an encoder and its tokenizer.",
             ) from None
-        # A tokenizer that states no limit overflows bert-score's truncation.
-        limit = getattr(config, "max_position_embeddings", 512)
+        # A tokenizer that states no limit overflows bert-score's truncation; RoBERTa's positions begin at 2.
+        limit = getattr(config, "max_position_embeddings", 514) - 2
         self._scorer._tokenizer.model_max_length = min(self._scorer._tokenizer.model_max_length, limit)
         self.signature = (
             f"case:mixed|encoder:{encoder}|layer:{layer}|idf:no|rescale:no|bert-score:{version('bert-score')}"

@@ -26,6 +26,14 @@ class Corpus:
     notices: tuple[str, ...] = ()
     numbers: str = "all"  # which references these are: all, first, or the number of one
 
+    def __post_init__(self) -> None:
+        for number, reference in enumerate(self.references):
+            if len(reference) != len(self.sources):
+                raise CorpusError(
+                    f"reference {number} of {self.name} has {len(reference):,} sentences, the sources {len(self):,}.",
+                    "Sentence n of each belongs to source n.",
+                )
+
     def __len__(self) -> int:
         return len(self.sources)
 
@@ -42,7 +50,7 @@ class Corpus:
         if not 0 <= number < len(self.references):
             raise ConfigError(
                 f"there is no reference {number} in {self.name}.",
-                f"Choose first, all, or a number from 0 to {len(self.references) - 1}.",
+                f"Choose first, all, or the number of one: {', '.join(map(str, range(len(self.references))))}.",
             )
         return replace(self, references=[self.references[number]], numbers=str(which))
 

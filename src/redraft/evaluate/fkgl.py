@@ -17,6 +17,11 @@ from redraft.evaluate.tokens import LIBRARY, SIGNATURE, tokenized
 
 Splitter = Callable[[str], list[str]]
 
+_NO_PUNKT = (
+    "FKGL: NLTK's Punkt is not installed, so sentences are split by a plain rule; published figures differ a little. "
+    "Install it: pip install 'redraft[punkt]', then python -m nltk.downloader punkt_tab"
+)
+
 
 class Fkgl:
     """Figure `fkgl`: a school grade, 0 at least; lower is easier to read."""
@@ -24,6 +29,7 @@ class Fkgl:
     def __init__(self) -> None:
         self._name, self._split = splitter()
         self.signature = f"{SIGNATURE}|sentences:{self._name}|{LIBRARY}"
+        self.notice = "" if self._name == "punkt" else _NO_PUNKT
 
     def count(self, texts: Texts) -> Array:
         """(sentence, 3): sentences, words and syllables of the output."""
@@ -52,9 +58,9 @@ def splitter() -> tuple[str, Splitter]:
 
 
 # In 13a tokens the full stop of an initial or an abbreviation stands apart as well: j . smith, e . g . this.
-_END = re.compile(r"(?<!\b\w )(?<!\bmr )(?<!\bdr )(?<!\bst )[.!?](?: [.!?])*(?: [\"')\]])* ")
+_END = re.compile(r"(?<!\b[a-z] )(?<!\bmr )(?<!\bdr )(?<!\bst )[.!?](?: [.!?])*(?: [\"')\]])* ")
 
 
 def split_plainly(tokens: str) -> list[str]:
-    """Sentences of tokenised text: each ends with . ! or ? and closing quotes, but not after a single letter."""
+    """Sentences of tokenised text: each ends with . ! or ? and closing quotes, but not after a letter, mr, dr or st."""
     return [part for part in _END.sub(lambda end: end.group() + "\n", tokens).split("\n") if part.strip()]

@@ -39,6 +39,8 @@ class Measure(Protocol):
         """The figures by name, from sums of counts: (…, count) → (…,) each."""
 
 
-def share(part: Array, whole: Array) -> Array:
-    """part / whole, and 0 where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.zeros(np.broadcast_shapes(part.shape, whole.shape)), where=whole > 0)
+def share(part: Array, whole: Array, *, of_nothing: float = 0.0) -> Array:
+    """part / whole, and `of_nothing` where there is nothing to divide by."""
+    out: Array = np.full(np.broadcast_shapes(part.shape, whole.shape), of_nothing)
+    np.divide(part, whole, out=out, where=whole > 0)
+    return out

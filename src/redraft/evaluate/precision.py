@@ -12,7 +12,7 @@ from redraft.evaluate.measures import Array, Texts, share
 
 
 class PlanPrecision:
-    """Figures `precision_insert` … and `recall_insert` …, out of 100.
+    """Figures `precision_insert` … and `recall_insert` …, out of 100; of no edits there is no figure (NaN).
 
     An insertion or deletion is right if the oracle has it too, a substitution if the oracle replaces the same phrase
     and one of the targets is the same. Case does not matter; an edit named twice must be there twice.
@@ -44,8 +44,8 @@ class PlanPrecision:
     def figures(self, sums: Array) -> dict[str, Array]:
         found = {}
         for kind, row in zip(KINDS, np.moveaxis(sums.reshape(*sums.shape[:-1], len(KINDS), 3), -2, 0), strict=True):
-            found[f"precision_{kind}"] = 100 * share(row[..., 0], row[..., 1])
-            found[f"recall_{kind}"] = 100 * share(row[..., 0], row[..., 2])
+            found[f"precision_{kind}"] = 100 * share(row[..., 0], row[..., 1], of_nothing=np.nan)
+            found[f"recall_{kind}"] = 100 * share(row[..., 0], row[..., 2], of_nothing=np.nan)
         return found
 
 

@@ -41,9 +41,12 @@ def swapped(one: Sequence[Array], other: Sequence[Array], trials: int, seed: int
     return left, right
 
 
-def interval(values: Array, level: float = 0.95) -> tuple[float, float]:
-    """The middle share of the resampled values (percentile bootstrap)."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+def interval(values: Array, level: float = 0.95) -> tuple[float, float] | None:
+    """The middle share of the resampled values that there are (percentile bootstrap)."""
+    there = values[~np.isnan(values)]
+    if not len(there):
+        return None
+    low, high = np.quantile(there, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 

@@ -12,7 +12,7 @@ from redraft.evaluate.measures import Array, Texts, share
 
 
 class Satisfaction:
-    """Figures out of 100 for each kind of edit and for all.
+    """Figures out of 100 for each kind of edit and for all; of no edits there is no figure (NaN).
 
     `satisfied_insert` … `satisfied` count as the paper does: present, absent, or one present and the other absent.
     `strict_insert` … `strict` ask further that the alternative was among the words the model offered (`chosen_over`);
@@ -49,6 +49,6 @@ class Satisfaction:
         found = {}
         for column, word in ((1, "satisfied"), *(((2, "strict"),) if self._strict else ())):
             for kind, row in rows.items():
-                found[f"{word}_{kind}"] = 100 * share(row[..., column], row[..., 0])
-            found[word] = 100 * share(by_kind[..., column].sum(-1), by_kind[..., 0].sum(-1))
+                found[f"{word}_{kind}"] = 100 * share(row[..., column], row[..., 0], of_nothing=np.nan)
+            found[word] = 100 * share(by_kind[..., column].sum(-1), by_kind[..., 0].sum(-1), of_nothing=np.nan)
         return found

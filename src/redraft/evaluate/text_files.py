@@ -32,7 +32,9 @@ def read_text(path: str | os.PathLike[str]) -> TextFile:
             f"{name} does not exist.", "Check the path; a relative one starts here: " + os.getcwd()
         ) from None
     except IsADirectoryError:
-        raise CorpusError(f"{name} is a folder.", "Name a file with one sentence on each line.") from None
+        raise CorpusError(
+            f"{name or 'an empty name'} is a folder.", "Name a file with one sentence on each line."
+        ) from None
     notices = []
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]

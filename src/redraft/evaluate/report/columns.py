@@ -25,6 +25,8 @@ COLUMNS: dict[str, Column] = {
     "del": Column("del"),
     "bleu": Column("BLEU", about="n-grams shared with the references"),
     "bertscore": Column("BERTScore"),
+    "bertscore_precision": Column("BERTScore P"),
+    "bertscore_recall": Column("BERTScore R"),
     "fkgl": Column("FKGL", better="lower", words=("easier", "harder"), about="school grade needed to read it"),
     "len": Column("Len", better="", about="words a sentence"),
     "compression": Column("compression", better="", about="characters of the output for each of the source"),
@@ -34,8 +36,11 @@ COLUMNS: dict[str, Column] = {
     "satisfied_insert": Column("insertions %", 1, about="satisfied"),
     "satisfied_delete": Column("deletions %", 1, about="satisfied"),
     "satisfied_substitute": Column("substitutions %", 1, about="satisfied"),
+    "satisfied": Column("edits %", 1, about="satisfied, of all kinds"),
+    "strict_insert": Column("insertions, strict %", 1),
     "strict_delete": Column("deletions, strict %", 1),
     "strict_substitute": Column("substitutions, strict %", 1),
+    "strict": Column("edits, strict %", 1),
     "precision_insert": Column("insertions, precision %", 1),
     "precision_delete": Column("deletions, precision %", 1),
     "precision_substitute": Column("substitutions, precision %", 1),
@@ -51,19 +56,20 @@ def shown_columns(systems: Sequence[Scores]) -> list[str]:
 
 
 def shown_value(system: Scores, name: str) -> str:
-    return f"{system.figures[name].value:.{COLUMNS[name].digits}f}" if name in system.figures else "–"
+    value = system.figures[name].value if name in system.figures else None
+    return "–" if value is None else f"{value:.{COLUMNS[name].digits}f}"
 
 
 def shown_interval(system: Scores, name: str) -> str:
-    figure, digits = system.figures.get(name), COLUMNS[name].digits
-    if figure is None or figure.low != figure.low:
-        return ""
-    return f"[{figure.low:.{digits}f}, {figure.high:.{digits}f}]"
+    ends = system.figures[name].interval if name in system.figures else None
+    digits = COLUMNS[name].digits
+    return "" if ends is None else f"[{ends[0]:.{digits}f}, {ends[1]:.{digits}f}]"
 
 
 def best_of(systems: Sequence[Scores], name: str) -> set[str]:
     """The names of the systems that are best by a figure as it is shown."""
-    values = {system.name: float(shown_value(system, name)) for system in systems if name in system.figures}
+    shown = {system.name: shown_value(system, name) for system in systems}
+    values = {system: float(value) for system, value in shown.items() if value != "–"}
     if len(values) < 2 or not COLUMNS[name].better:
         return set()
     best = max(values.values()) if COLUMNS[name].better == "higher" else min(values.values())
@@ -82,7 +88,8 @@ def said(comparison: Comparison) -> str:
     """A comparison as a sentence."""
     column = COLUMNS[comparison.figure]
     p = f"p = {comparison.p:.4f}"
-    change = f"{comparison.difference:+.{column.digits}f} [{comparison.low:+.2f}, {comparison.high:+.2f}]"
+    numbers = (f"{number:+.{column.digits}f}" for number in (comparison.difference, comparison.low, comparison.high))
+    change = "{} [{}, {}]".format(*numbers)
     gap = f"{change.replace('-', '−')}, {p}"
     if not comparison.sure:
         return f"{column.title}: {comparison.other} and {comparison.one} cannot be told apart here ({gap})."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from importlib.resources import files
 
 import numpy as np
@@ -18,6 +17,7 @@ from redraft.evaluate.report.columns import (
     shown_interval,
     shown_value,
 )
+from redraft.evaluate.report.escape import escape
 from redraft.evaluate.report.marks import marked
 from redraft.evaluate.report.plots import Point, histograms, scatter, whiskers
 from redraft.evaluate.report.tables import heading, signatures
@@ -30,7 +30,7 @@ _SHOWN = 10  # sentences in each direction
 def to_html(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
     """The whole page, without scripts: text of a corpus or a system can only ever be shown."""
     style = files("redraft.evaluate.report").joinpath("page.css").read_text(encoding="utf-8")
-    title = " and ".join(system.name for system in systems)
+    title = _listed([system.name for system in systems])
     notices = dict.fromkeys(notice for system in systems for notice in (*system.corpus.notices, *system.notices))
     picked = _picked(systems)
     return "\n".join([
@@ -45,11 +45,7 @@ def to_html(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -
         _table(systems),
         '<p class="key">Below each figure the interval that holds 95 % of its values when the sentences are drawn '
         "anew; the best of a column is bold. Figures depend on their settings, listed at the end.</p>",
-        "<h2>Side by side</h2>" if len(systems) > 1 else "<h2>Sentence by sentence</h2>",
-        f'<div class="plots">{"".join(_plots(systems, set(picked)))}</div>',
-        "<h2>Where they differ most</h2>" if len(systems) > 1 else "<h2>Highest and lowest SARI</h2>",
-        '<p class="key">Against the source: <ins>added</ins>, kept, <del>deleted</del>.</p>',
-        *(_sentence(systems, row) for row in picked),
+        *(_sentences(systems, picked) if picked else ()),
         "<h2>Settings</h2>",
         *(f"<p><code>{escape(line)}</code></p>" for line in signatures(systems)),
         *(f"<p><code>{escape(line)}</code></p>" for line in dict.fromkeys(each.test for each in comparisons)),
@@ -57,6 +53,18 @@ def to_html(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -
         *(f"<p>{escape(notice)}</p>" for notice in notices),
         "</body></html>\n",
     ])  # fmt: skip
+
+
+def _sentences(systems: Sequence[Scores], picked: Sequence[int]) -> list[str]:
+    """Plots of all sentences, and some to read."""
+    first, last = escape(systems[0].name), escape(systems[-1].name)
+    return [
+        "<h2>Side by side</h2>" if len(systems) > 1 else "<h2>Sentence by sentence</h2>",
+        f'<div class="plots">{"".join(_plots(systems, set(picked)))}</div>',
+        f"<h2>Where {last} and {first} differ most</h2>" if len(systems) > 1 else "<h2>Highest and lowest SARI</h2>",
+        '<p class="key">Against the source: <ins>added</ins>, kept, <del>deleted</del>.</p>',
+        *(_sentence(systems, row) for row in picked),
+    ]
 
 
 def _verdicts(comparisons: Sequence[Comparison]) -> str:
@@ -99,15 +107,15 @@ def _plots(systems: Sequence[Scores], linked: set[int]) -> list[str]:
                 f"below in {_count(y < x)}, level in {_count(y == x)}."
             )
             plots.append(_figure(scatter(points, f"SARI of {first.name}", f"SARI of {other.name}"), caption))
-        rows = {system.name: _values(system, "sari") for system in systems}
-        if not any(np.isnan(value) for row in rows.values() for value in row):
+        rows = {system.name: _values(system, "sari") for system in systems if system.figures["sari"].interval}
+        if rows:
             plots.append(_figure(whiskers(rows, "SARI"), "SARI of the corpus with intervals of 95 %."))
     else:
-        plots.append(_figure(histograms({first.name: first.by_sentence("sari")}, "SARI"), "SARI of each sentence."))
-    texts = {"source": first.corpus.sources, **{system.name: system.outputs for system in systems}}
-    lengths = {name: np.array([len(tokenized(text).split()) for text in rows], float) for name, rows in texts.items()}
+        plots.append(_figure(histograms([("", first.by_sentence("sari"))], "SARI"), "SARI of each sentence."))
+    texts = [("source", first.corpus.sources), *((system.name, system.outputs) for system in systems)]
+    lengths = [(name, np.array([len(tokenized(text).split()) for text in rows], float)) for name, rows in texts]
     plots.append(_figure(histograms(lengths, "words"), "Length of each sentence, before and after."))
-    grades = {name: _grades(rows) for name, rows in texts.items()}
+    grades = [(name, _grades(rows)) for name, rows in texts]
     plots.append(
         _figure(histograms(grades, "FKGL"), "School grade of each sentence, before and after: left is easier.")
     )
@@ -140,6 +148,8 @@ def _marked(source: str, output: str) -> str:
 
 def _picked(systems: Sequence[Scores]) -> list[int]:
     """Sentences to read: where the last system gains most on the first and where it loses most; or of one, the ends."""
+    if any("sari" not in system.figures for system in systems):
+        return []
     gain = systems[-1].by_sentence("sari")
     if len(systems) > 1:
         gain = gain - systems[0].by_sentence("sari")
@@ -155,12 +165,17 @@ def _anchor(row: int, linked: set[int]) -> str:
 
 def _values(system: Scores, name: str) -> tuple[float, float, float]:
     figure = system.figures[name]
-    return figure.value, figure.low, figure.high
+    low, high = figure.interval or (0.0, 0.0)
+    return figure.value or 0.0, low, high
 
 
 def _grades(texts: Sequence[str]) -> Array:
     fkgl = Fkgl()
     return fkgl.figures(np.array([fkgl.count_one(text) for text in texts], dtype=float).reshape(-1, 3))["fkgl"]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _count(where: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 
 import numpy as np
 
 from redraft.evaluate.measures import Array
+from redraft.evaluate.report.escape import escape
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +55,31 @@ def scatter(points: Sequence[Point], x_title: str, y_title: str, *, limit: float
     return _picture(size, size, "".join(parts), about)
 
 
-def histograms(rows: Mapping[str, Array], title: str, *, bins: int = 24) -> str:
+def histograms(rows: Sequence[tuple[str, Array]], title: str, *, bins: int = 24) -> str:
     """The same axis for every row, so that distributions can be compared by eye; a line marks each mean."""
-    high = float(np.quantile(np.concatenate(list(rows.values())), 0.99)) or 1.0
+    high = float(np.quantile(np.concatenate([values for _, values in rows]), 0.99)) or 1.0
     edges = np.linspace(0, np.ceil(high), bins + 1)
     width, left, row_height, bottom = 420, 8, 62, 44
     height = row_height * len(rows) + bottom
     x = Scale(0, float(edges[-1]), left, width - 8)
-    found = {name: np.histogram(np.clip(values, 0, edges[-1]), edges)[0] for name, values in rows.items()}
-    most = max(int(counts.max()) for counts in found.values()) or 1
+    found = [np.histogram(np.clip(values, 0, edges[-1]), edges)[0] for _, values in rows]
+    most = max(int(counts.max()) for counts in found) or 1
     parts = [_axis_x(x, height - bottom, title)]
-    for number, (name, counts) in enumerate(found.items()):
+    for number, ((name, values), counts) in enumerate(zip(rows, found, strict=True)):
         base = row_height * (number + 1)
         for low, top, count in zip(edges[:-1], edges[1:], counts, strict=True):
             tall = round((row_height - 22) * count / most, 1)
             parts.append(
-                f'<rect class="row{number}" x="{x(low)}" y="{base - tall}" width="{x(top) - x(low) - 1:.1f}" '
+                f'<rect class="{_colour(number)}" x="{x(low)}" y="{base - tall}" width="{x(top) - x(low) - 1:.1f}" '
                 f'height="{tall}"><title>{low:.0f} to {top:.0f}: {count} sentences</title></rect>'
             )
-        mean = float(rows[name].mean())
+        mean = float(values.mean())
         parts.append(f'<line class="mean" x1="{x(mean)}" y1="{base - row_height + 20}" x2="{x(mean)}" y2="{base}"/>')
         parts.append(f'<text class="name" x="{left}" y="{base - row_height + 14}">{escape(name)}</text>')
         parts.append(
             f'<text class="name" text-anchor="end" x="{width - 8}" y="{base - row_height + 14}">mean {mean:.1f}</text>'
         )
-    return _picture(width, height, "".join(parts), f"{title}: {', '.join(rows)}")
+    return _picture(width, height, "".join(parts), f"{title}: {', '.join(name for name, _ in rows)}")
 
 
 def whiskers(rows: Mapping[str, tuple[float, float, float]], title: str) -> str:
@@ -93,12 +93,17 @@ def whiskers(rows: Mapping[str, tuple[float, float, float]], title: str) -> str:
     for number, (name, (value, start, end)) in enumerate(rows.items()):
         y = row_height * number + 24
         parts.append(f'<text class="name" x="{left}" y="{y - 10}">{escape(name)}</text>')
-        parts.append(f'<line class="whisker row{number + 1}" x1="{x(start)}" y1="{y}" x2="{x(end)}" y2="{y}"/>')
+        parts.append(f'<line class="whisker {_colour(number + 1)}" x1="{x(start)}" y1="{y}" x2="{x(end)}" y2="{y}"/>')
         parts.append(
-            f'<circle class="row{number + 1}" cx="{x(value)}" cy="{y}" r="5">'
+            f'<circle class="{_colour(number + 1)}" cx="{x(value)}" cy="{y}" r="5">'
             f"<title>{value:.2f} [{start:.2f}, {end:.2f}]</title></circle>"
         )
     return _picture(width, height, "".join(parts), f"{title} with intervals of 95 %")
+
+
+def _colour(number: int) -> str:
+    """The class of a row: 0 are the sources; the systems take turns with four colours."""
+    return f"row{(number - 1) % 4 + 1 if number else 0}"
 
 
 def _picture(width: float, height: float, inside: str, about: str) -> str:

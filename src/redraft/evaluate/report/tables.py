@@ -49,10 +49,10 @@ def to_markdown(systems: Sequence[Scores], comparisons: Sequence[Comparison] = (
 
 def to_latex(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
     """The layout of published tables, for `booktabs`; a dagger marks what differs from the first system."""
-    names = [name for name in shown_columns(systems) if name in _PAPER]
+    names = [name for name in shown_columns(systems) if name in _PAPER] or shown_columns(systems)
     sure = {(one.other, one.figure) for one in comparisons if one.sure}
     arrows = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "": ""}
-    head = " & ".join(COLUMNS[name].title + arrows[COLUMNS[name].better] for name in names)
+    head = " & ".join(_latex(COLUMNS[name].title) + arrows[COLUMNS[name].better] for name in names)
     lines = [f"% {line}" for line in signatures(systems)]
     lines += [r"\begin{tabular}{l" + "r" * len(names) + "}", r"\toprule"]
     lines += [rf" & \multicolumn{{{len(names)}}}{{c}}{{{_latex(heading(systems))}}} \\", f" & {head} \\\\", r"\midrule"]
@@ -68,16 +68,18 @@ def to_latex(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) 
 
 def heading(systems: Sequence[Scores]) -> str:
     corpus = systems[0].corpus
-    count = len(corpus.references)
-    which = (
-        f"{count} references" if count > 1 else "the first reference" if corpus.numbers == "first" else "1 reference"
-    )
-    return f"{corpus.name}/{corpus.split}: {len(corpus):,} sentences, {which}"
+    which = {"first": "the first reference", "all": _counted(len(corpus.references), "reference")}
+    references = f", {which.get(corpus.numbers, f'reference {corpus.numbers}')}" if corpus.references else ""
+    return f"{corpus.name}/{corpus.split}: {_counted(len(corpus), 'sentence')}{references}"
 
 
 def signatures(systems: Sequence[Scores]) -> list[str]:
     """The distinct signatures: systems scored in the same way share one."""
     return list(dict.fromkeys(system.signature for system in systems))
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _with_interval(system: Scores, name: str) -> str:
@@ -94,4 +96,5 @@ def _markdown(text: str) -> str:
 
 def _latex(text: str) -> str:
     signs = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(signs.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)
+    escaped = "".join(signs.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)
+    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped  # else an argument of the command before
