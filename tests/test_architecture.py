@@ -13,7 +13,11 @@ import redraft
 
 ROOT = Path(redraft.__file__).parent
 STAGES = ("align", "constrain", "decode", "evaluate", "fit", "serve", "cli")
-NO_TORCH = ("align/*.py", "constrain/edits.py", "constrain/plan_files.py", "constrain/verdicts.py")
+NO_TORCH = (
+    *(f"align/{name}.py" for name in ("words", "function_words", "pairs", "links", "gold", "exact", "aligners")),
+    *(f"constrain/{name}.py" for name in ("edits", "plan_files", "verdicts", "oracle")),
+    "evaluate/*.py",
+)
 
 
 def modules(pattern: str = "**/*.py") -> list[str]:

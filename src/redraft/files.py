@@ -1,4 +1,4 @@
-"""Files that are whole or not there at all."""
+"""Files that are whole or not there at all, and lines that are text or an error."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+from redraft.errors import CorpusError
 
 
 @contextmanager
@@ -27,3 +29,14 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def decoded(raw: bytes, path: str, line: int) -> str:
+    """A line of a file as text, or an error that names the place of the byte that is none."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(
+            f"{path}, line {line}: not UTF-8: 0x{raw[error.start]:02x} is byte {error.start + 1} of the line.",
+            "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
+        ) from None

@@ -51,6 +51,19 @@ class Word:
     end: int
 
 
+# What the Penn Treebank and typesetters write for plain signs.
+_PLAIN = {
+    "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}", "``": '"', "''": '"',
+    "\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u2013": "-", "\u2014": "-",
+}  # fmt: skip
+
+
+def normal(word: str) -> str:
+    """A word as it is compared with others: lower-cased, with plain signs."""
+    lowered = word.lower()
+    return _PLAIN.get(lowered) or lowered.replace("\u2019", "'")
+
+
 @lru_cache(maxsize=65_536)
 def sign(character: str) -> Sign:
     if character.isspace():

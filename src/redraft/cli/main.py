@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from redraft import __version__
+from redraft.cli.align import add_align
 from redraft.cli.evaluate import add_evaluate
+from redraft.cli.plan import add_plan
 from redraft.cli.simplify import add_simplify
 from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, say
+from redraft.cli.train_aligner import add_train_aligner
 from redraft.errors import RedraftError
 
 
@@ -26,7 +29,10 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"redraft {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     add_simplify(commands)
+    add_align(commands)
+    add_plan(commands)
     add_evaluate(commands)
+    add_train_aligner(commands)
     return parser
 
 

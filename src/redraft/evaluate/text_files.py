@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from redraft.errors import CorpusError
+from redraft.files import decoded
 
 _NAMED = 5  # line numbers that a notice lists before it only counts
 
@@ -42,7 +43,7 @@ def read_text(path: str | os.PathLike[str]) -> TextFile:
     if data and not data.endswith(b"\n"):
         notices.append(f"{name}: the last line has no line end; it is counted all the same.")
     rows = data.removesuffix(b"\n").split(b"\n") if data else []
-    lines = [_decoded(row, number, name) for number, row in enumerate(rows, 1)]
+    lines = [decoded(row, name, number) for number, row in enumerate(rows, 1)]
     windows = [number for number, line in enumerate(lines, 1) if line.endswith("\r")]
     if windows:
         lines = [line.removesuffix("\r") for line in lines]
@@ -78,13 +79,3 @@ def places(numbers: Sequence[int]) -> str:
     if len(numbers) <= _NAMED:
         return f"lines {few}"
     return f"{len(numbers):,} lines ({few}, …)"
-
-
-def _decoded(row: bytes, number: int, name: str) -> str:
-    try:
-        return row.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{name}, line {number}: not UTF-8: 0x{row[error.start]:02x} is byte {error.start + 1} of the line.",
-            "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
-        ) from None

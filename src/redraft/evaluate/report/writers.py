@@ -40,7 +40,10 @@ def write_report(path: str, systems: Sequence[Scores], comparisons: Sequence[Com
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
         raise ConfigError(f"two systems have the same name: {', '.join(names)}.", "Give each a name of its own.")
-    text = WRITERS[os.path.splitext(path)[1]](systems, comparisons)
+    write_page(path, WRITERS[os.path.splitext(path)[1]](systems, comparisons))
+
+
+def write_page(path: str, text: str) -> None:
     with replacing(Path(os.path.realpath(path))) as file:
         file.write(text.encode("utf-8"))
 

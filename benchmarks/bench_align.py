@@ -1,0 +1,108 @@
+"""How good and how fast the aligners are, on gold alignments.
+
+    python -m benchmarks.bench_align --gold DATA/alignment --encoder ENCODER
+
+The encoder is the one whose untrained vectors are compared. Pairs a second: all pairs of the three files, each aligner
+in turn, after a warm-up; the trained aligner's weights are the package's own, or those of --trained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.bench_search import cpu_name
+from redraft.align.exact import ExactAligner
+from redraft.align.gold import GoldPair, read_gold
+from redraft.align.links import parse_links
+from redraft.align.trained import TrainedAligner
+from redraft.align.vectors import VectorAligner
+from redraft.evaluate.alignment import score_different, score_links
+from redraft.fit.aligner import EVALUATION, MAIN
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gold", metavar="DIR", required=True)
+    parser.add_argument("--encoder", metavar="NAME", help="for the rows of untrained vectors")
+    parser.add_argument("--trained", metavar="DIR", help="a trained aligner; the package's own if not given")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", metavar="FILE", help="the figures as JSON")
+    args = parser.parse_args()
+    name = torch.cuda.get_device_name() if args.device == "cuda" else cpu_name()
+    sets = {file: read_gold(Path(args.gold, file)) for file in EVALUATION}
+    seen = {side for file in MAIN for pair in read_gold(Path(args.gold, file)) for side in (pair.source, pair.target)}
+    unseen = [pair for pair in sets["mtref-dev.tsv"] if pair.source not in seen and pair.target not in seen]
+    sets[f"mtref-dev, no sentence in train ({len(unseen)})"] = unseen
+    aligners: dict[str, Any] = {"exact and lemma": ExactAligner()}
+    if find_spec("eflomal"):
+        aligners["eflomal, intersection"] = Eflomal(
+            [pair for file in MAIN for pair in read_gold(Path(args.gold, file))]
+        )
+    if args.encoder:
+        for method in ("argmax", "itermax", "match"):
+            aligners[f"vectors, {method}"] = VectorAligner(args.encoder, method=method, device=args.device)
+    aligners["trained"] = TrainedAligner.load(args.trained, device=args.device)
+    print(f"{name}, torch {torch.__version__}\n")
+    print(f"| aligner | {' | '.join(f'{file} P / R / F1 / different' for file in sets)} | pairs a second |")
+    print("|---" * (len(sets) + 2) + "|")
+    found: dict[str, Any] = {"machine": name}
+    for title, aligner in aligners.items():
+        cells, found[title] = [], {}
+        for file, gold in sets.items():
+            links = list(aligner.align((pair.source, pair.target) for pair in gold))
+            scores, different = score_links(links, gold), score_different(links, gold)
+            values = [scores.precision, scores.recall, scores.f1, different.f1]
+            found[title][file] = [round(value, 2) for value in values]
+            cells.append(" / ".join(f"{value:.1f}" for value in values))
+        every = [pair for file in EVALUATION for pair in sets[file]]
+        found[title]["pairs_per_second"] = pace = round(_pace(aligner, every, args.repeats), 1)
+        print(f"| {title} | {' | '.join(cells)} | {pace:,.0f} |", flush=True)
+    if args.out:
+        Path(args.out).write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+class Eflomal:
+    """A statistical aligner (Östling and Tiedemann, 2016); reads the training pairs too, without their links."""
+
+    def __init__(self, more: list[GoldPair]) -> None:
+        self._more = [(pair.source, pair.target) for pair in more]
+
+    def align(self, pairs: Any) -> list[Any]:
+        import eflomal
+
+        pairs = list(pairs)
+        with tempfile.TemporaryDirectory() as folder:
+            names = [str(Path(folder, name)) for name in ("source", "target", "forward", "backward")]
+            for side in (0, 1):
+                lines = [" ".join(pair[side]).lower() for pair in (*pairs, *self._more)]
+                Path(names[side]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+            with open(names[0], encoding="utf-8") as source, open(names[1], encoding="utf-8") as target:
+                eflomal.Aligner().align(source, target, links_filename_fwd=names[2], links_filename_rev=names[3])
+            forward, backward = (Path(name).read_text(encoding="utf-8").split("\n") for name in names[2:])
+        return [parse_links(one) & parse_links(other) for one, other in zip(forward, backward, strict=True)][
+            : len(pairs)
+        ]
+
+
+def _pace(aligner: Any, pairs: list[GoldPair], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        for _ in aligner.align((pair.source, pair.target) for pair in pairs):
+            pass
+        times.append(time.perf_counter() - began)
+    return len(pairs) / statistics.median(times)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""The aligners by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, Protocol, get_args
+
+from redraft.align.links import Links
+from redraft.errors import ConfigError, shown
+
+Name = Literal["trained", "vectors", "exact"]
+
+
+class WordAligner(Protocol):
+    """Anything that links the words of two sentences."""
+
+    def align(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
+        """The links of each pair, in order."""
+
+
+def make_aligner(name: str = "trained", *, encoder: str | None = None, device: str | None = None) -> WordAligner:
+    """An aligner by name. `encoder` is a folder of a trained aligner, or for `vectors` any encoder of transformers."""
+    if name == "exact":
+        from redraft.align.exact import ExactAligner
+
+        return ExactAligner()
+    if name == "vectors":
+        from redraft.align.vectors import VectorAligner
+
+        if encoder is None:
+            raise ConfigError(
+                "--aligner vectors needs an encoder.", "Add --encoder with a name on the hub or a folder."
+            )
+        return VectorAligner(encoder, device=device)
+    if name == "trained":
+        from redraft.align.trained import TrainedAligner
+
+        return TrainedAligner.load(encoder, device=device)
+    raise ConfigError(f"the aligner {shown(name)} is not known.", f"Use one of {', '.join(get_args(Name))}.")

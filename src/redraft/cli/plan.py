@@ -1,0 +1,114 @@
+"""`redraft plan extract`: sentences and their rewritings in, oracle plans out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import tee
+from typing import TYPE_CHECKING, Any, get_args
+
+from redraft.cli.align import add_aligner_options
+from redraft.cli.talk import OK, say
+from redraft.errors import ConfigError, shown
+
+if TYPE_CHECKING:
+    from redraft.align.links import Links
+    from redraft.align.pairs import SentencePair
+    from redraft.constrain.oracle import Extracted
+
+_EXAMPLES = """\
+examples:
+  redraft plan extract --source complex.txt --reference simple.txt > plans.jsonl
+  redraft plan extract --source complex.txt --reference simple.txt --words all --html plans.html > plans.jsonl
+
+A source word without a link is deleted, one linked to the same word is kept (an insertion), any other is substituted.
+"""
+_SHOWN = 200  # pairs on the page
+
+
+def add_plan(commands: Any) -> None:
+    plan = commands.add_parser("plan", help="make plans", description="Make plans.", allow_abbrev=False)
+    kinds = plan.add_subparsers(dest="what", metavar="WHAT", required=True)
+    extract = kinds.add_parser(
+        "extract",
+        help="plans that turn sentences into their references",
+        usage="redraft plan extract --source FILE --reference FILE [options]",
+        description="The edits that turn each source into its reference, from links between their words.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    extract.set_defaults(run=run_extract)
+    extract.add_argument("--source", metavar="FILE", help="sources, one on each line; - is standard input")
+    extract.add_argument("--reference", metavar="FILE", help="their references, line by line")
+    extract.add_argument("--words", metavar="WHICH", default="content",
+                         help="content (default) or all: which words edits are made for")  # fmt: skip
+    extract.add_argument("--html", metavar="FILE", help=f"a page with the links and edits of the first {_SHOWN} pairs")
+    add_aligner_options(extract)
+
+
+def run_extract(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    from redraft.align.aligners import make_aligner
+    from redraft.align.pairs import read_aligned
+    from redraft.constrain.oracle import Which
+    from redraft.evaluate.report.links_page import Shown, links_page
+    from redraft.evaluate.report.writers import check_report, write_page
+
+    if options.words not in get_args(Which):
+        raise ConfigError(f"--words {shown(options.words)} is not known.", f"Use one of {', '.join(get_args(Which))}.")
+    if not options.source or not options.reference:
+        missing = "--reference" if options.source else "--source"
+        raise ConfigError(f"{missing} is missing.", f"Add {missing} FILE; --help shows examples.")
+    if options.html:
+        check_report(options.html, [options.source, options.reference])
+    aligner = make_aligner(options.aligner, encoder=options.encoder, device=options.device)
+    pairs = read_aligned(options.source, options.reference)
+    page: list[Shown] = []
+    total: Counter[str] = Counter()
+    try:
+        for pair, links, extracted in _extracted(aligner, pairs, options.words):
+            sys.stdout.write(json.dumps(extracted.plan.to_json(), ensure_ascii=False) + "\n")
+            total += Counter({**extracted.kinds, "plans": 1, "shared": extracted.shared, "parted": extracted.parted})
+            if options.html and len(page) < _SHOWN:
+                page.append(Shown(pair, links, extracted.plan))
+    finally:
+        sys.stdout.flush()
+        total["too_long"] = getattr(aligner, "too_long", 0)
+        for line in _statistics(total):
+            say(line)
+        if options.html and page:
+            write_page(options.html, links_page(page))
+    return OK
+
+
+def _extracted(
+    aligner: Any, pairs: Iterator[SentencePair], which: Any
+) -> Iterator[tuple[SentencePair, Links, Extracted]]:
+    from redraft.constrain.oracle import extract
+
+    kept, aligned = tee(pairs)
+    for links, pair in zip(aligner.align(pair.words for pair in aligned), kept, strict=False):
+        plan = extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which=which)
+        yield pair, links, plan
+
+
+def _statistics(total: Counter[str]) -> list[str]:
+    plans = total["plans"]
+    if not plans:
+        return ["no plans: there are no lines."]
+    kinds = {"insertions": "insert", "deletions": "delete", "substitutions": "substitute"}
+    a_sentence = ", ".join(f"{total[kind] / plans:.2f} {name}" for name, kind in kinds.items())
+    lines = [f"{plans:,} plans, a sentence: {a_sentence}"]
+    if total["shared"]:
+        lines.append(
+            f"edits on a word that the same plan keeps elsewhere, told apart by their spans: {total['shared']:,}"
+        )
+    if total["parted"]:
+        lines.append(f"phrases whose parts stand apart, of which one was replaced: {total['parted']:,}")
+    if total["too_long"]:
+        lines.append(f"pairs too long for the encoder, aligned exactly instead: {total['too_long']:,}")
+    return lines

@@ -1,0 +1,52 @@
+"""`redraft train-aligner`: an aligner of your own, by the command that made the shipped one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from redraft.cli.talk import OK, say, whole_number
+from redraft.errors import ConfigError
+
+_EXAMPLES = """\
+examples:
+  redraft train-aligner --gold DATA/alignment --encoder sentence-transformers/all-MiniLM-L6-v2 --out my-aligner
+  redraft align --input pairs.tsv --encoder my-aligner
+
+A run that was killed goes on from its last checkpoint when the same command is given again.
+"""
+
+
+def add_train_aligner(commands: Any) -> None:
+    aligner = commands.add_parser(
+        "train-aligner",
+        help="train a word aligner on gold alignments",
+        usage="redraft train-aligner --gold DIR --encoder NAME --out DIR [options]",
+        description="Train a word aligner on gold alignments.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    aligner.set_defaults(run=run_train_aligner)
+    aligner.add_argument("--gold", metavar="DIR", help="the folder with the files of MultiMWA, Edinburgh++ and MSR RTE")
+    aligner.add_argument("--encoder", metavar="NAME", help="the encoder to start from: a name on the hub or a folder")
+    aligner.add_argument("--out", metavar="DIR", help="where the aligner goes")
+    aligner.add_argument("--epochs", metavar="N", help="times that every pair is read")
+    aligner.add_argument("--seed", metavar="N", help="of order, turns and the network's first weights")
+    aligner.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
+
+
+def run_train_aligner(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    for name in ("gold", "encoder", "out"):
+        if getattr(options, name) is None:
+            raise ConfigError(f"--{name} is missing.", f"Add it; {_EXAMPLES.splitlines()[1].strip()}")
+    from redraft.fit.aligner import AlignerTraining, train_aligner
+
+    chosen: dict[str, Any] = {}
+    if options.epochs is not None:
+        chosen["epochs"] = whole_number("--epochs", options.epochs)
+    if options.seed is not None:
+        chosen["seed"] = whole_number("--seed", options.seed, least=0)
+    train_aligner(options.encoder, options.gold, options.out, AlignerTraining(**chosen), device=options.device, say=say)
+    return OK

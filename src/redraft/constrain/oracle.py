@@ -1,0 +1,144 @@
+"""Two sentences and the links between their words → the plan that turns the one into the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from redraft.align.function_words import is_content
+from redraft.align.links import Link, Links
+from redraft.align.words import Word, normal
+from redraft.constrain.edits import Edit, EditPlan
+
+Which = Literal["all", "content"]
+
+
+@dataclass
+class Extracted:
+    """A plan, and what had to be decided on the way."""
+
+    plan: EditPlan
+    shared: int = 0  # words that the plan keeps in one place and drops or replaces in another; spans tell them apart
+    parted: int = 0  # links left out because their words do not stand together
+
+    @property
+    def kinds(self) -> Counter[str]:
+        return Counter(edit.kind for edit in self.plan.edits)
+
+
+@dataclass(frozen=True)
+class _Side:
+    text: str
+    words: Sequence[Word]
+
+    def span(self, run: Sequence[int]) -> tuple[int, int]:
+        return self.words[run[0]].start, self.words[run[-1]].end
+
+    def phrase(self, run: Sequence[int]) -> str:
+        return self.text[slice(*self.span(run))]
+
+    def normal(self, run: Sequence[int]) -> str:
+        return " ".join(normal(self.words[number].text) for number in run)
+
+    def counts(self, run: Sequence[int], which: Which) -> bool:
+        return which == "all" or any(is_content(self.words[number].text) for number in run)
+
+
+@dataclass
+class _Found:
+    edits: list[tuple[int, Edit]] = field(default_factory=list)  # by the source word they begin at
+    parted: int = 0
+
+    def add(self, at: int, edit: Edit) -> None:
+        self.edits.append((at, edit))
+
+
+def extract(
+    source: str, reference: str, source_words: Sequence[Word], reference_words: Sequence[Word], links: Links,
+    *, which: Which = "content",
+) -> Extracted:  # fmt: skip
+    """Words without a link are deleted, words linked to the same word kept, others substituted.
+
+    Links that share a word belong together: "a lot of" linked to "many" three times is one substitution. With
+    `which="content"` only edits about at least one content word are named.
+    """
+    before, after = _Side(source, source_words), _Side(reference, reference_words)
+    found = _Found()
+    linked: set[int] = set()
+    for group in _groups(links):
+        linked |= {left for left, _ in group}
+        _name(found, before, after, group, which)
+    _delete(found, before, [number for number in range(len(source_words)) if number not in linked], which)
+    edits = tuple(edit for _, edit in sorted(found.edits, key=lambda item: item[0]))
+    return Extracted(EditPlan(source, edits), _shared(edits), found.parted)
+
+
+def _groups(links: Links) -> list[list[Link]]:
+    """Links that hang together by a word of either side, each group in order."""
+    by_left: dict[int, list[Link]] = {}
+    by_right: dict[int, list[Link]] = {}
+    for link in sorted(links):
+        by_left.setdefault(link[0], []).append(link)
+        by_right.setdefault(link[1], []).append(link)
+    groups, seen = [], set()
+    for start in sorted(links):
+        if start in seen:
+            continue
+        group, open_links = [], [start]
+        seen.add(start)
+        while open_links:
+            link = open_links.pop()
+            group.append(link)
+            for other in (*by_left[link[0]], *by_right[link[1]]):
+                if other not in seen:
+                    seen.add(other)
+                    open_links.append(other)
+        groups.append(sorted(group))
+    return groups
+
+
+def _name(found: _Found, before: _Side, after: _Side, group: Sequence[Link], which: Which) -> None:
+    """The edits of one group: the same word on both sides is kept, the rest replaced, or deleted if nothing is left."""
+    same = [link for link in group if before.normal([link[0]]) == after.normal([link[1]])]
+    for left, right in same:
+        if before.counts([left], which):
+            found.add(left, Edit.insert(after.phrase([right]), span=before.span([left])))
+    lefts = sorted({left for left, _ in group} - {left for left, _ in same})
+    rights = sorted({right for _, right in group} - {right for _, right in same})
+    free, together = _runs(rights), set(group)
+    for run in sorted(_runs(lefts), key=len, reverse=True):
+        if not before.counts(run, which):
+            continue
+        partners = [other for other in free if any((left, right) in together for left in run for right in other)]
+        found.parted += max(len(partners) - 1, 0)
+        if partners:
+            best = max(partners, key=len)
+            free.remove(best)
+            found.add(run[0], Edit.substitute(before.phrase(run), after.phrase(best), span=before.span(run)))
+        else:
+            found.parted += bool(rights)
+            _delete(found, before, run, which)
+
+
+def _delete(found: _Found, before: _Side, run: Sequence[int], which: Which) -> None:
+    for number in run:
+        if before.counts([number], which):
+            found.add(number, Edit.delete(before.phrase([number]), span=before.span([number])))
+
+
+def _runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Numbers that follow one another, together."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs
+
+
+def _shared(edits: Sequence[Edit]) -> int:
+    kept = {edit.phrase.casefold() for edit in edits if edit.kind == "insert"}
+    return sum(1 for edit in edits if edit.kind != "insert" and edit.phrase.casefold() in kept)

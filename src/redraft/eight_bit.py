@@ -1,0 +1,42 @@
+"""Weights in 8 bits: small enough to ship, restored on load to ordinary floats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+_SCALE = ".scale"  # of a matrix, one for each row
+
+
+def save_eight_bit(path: str | Path, weights: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:
+    """Matrices as whole numbers from −127 to 127 with a scale for each row; everything else in float16."""
+    stored: dict[str, Tensor] = {}
+    for name, weight in weights.items():
+        value = weight.detach().to("cpu", torch.float32)
+        if value.dim() < 2:
+            stored[name] = value.to(torch.float16).contiguous()
+            continue
+        rows = value.flatten(1)
+        scale = rows.abs().amax(1).clamp(min=1e-12) / 127
+        stored[name] = (rows / scale[:, None]).round().to(torch.int8).view(value.shape).contiguous()
+        stored[name + _SCALE] = scale
+    save_file(stored, str(path), metadata=dict(about or {}))
+
+
+def load_eight_bit(path: str | Path) -> dict[str, Tensor]:
+    """The weights of a file as float32."""
+    with safe_open(str(path), framework="pt") as file:
+        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a mapping
+    weights = {}
+    for name, value in stored.items():
+        if value.dtype == torch.int8:
+            scale = stored[name + _SCALE].view(-1, *[1] * (value.dim() - 1))
+            weights[name] = value.to(torch.float32) * scale
+        elif not name.endswith(_SCALE):
+            weights[name] = value.to(torch.float32)
+    return weights

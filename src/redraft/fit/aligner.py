@@ -1,0 +1,278 @@
+"""Trains the word aligner on gold alignments."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from redraft.align.gold import GoldPair, read_gold
+from redraft.align.links import Links
+from redraft.align.network import Aligner, HeadConfig, PairReader
+from redraft.align.trained import TrainedAligner, chosen
+from redraft.errors import ConfigError, CorpusError
+from redraft.evaluate.alignment import score_different, score_links
+
+Say = Callable[[str], object]
+_EVERY = 200  # steps between checkpoints
+
+
+@dataclass(frozen=True)
+class AlignerTraining:
+    """Everything the outcome depends on but the data and the machine."""
+
+    epochs: int = 8
+    batch: int = 32
+    encoder_rate: float = 1.5e-4
+    head_rate: float = 1e-3
+    warm_up: float = 0.06  # share of the steps
+    weight_decay: float = 0.01
+    other_share: float = 0.7  # of the epochs, the first ones, in which the other corpora are read too
+    average: float = 0.995  # of the moving average of the weights, which is what is kept
+    hidden_words: float = 0.05  # share of the words that the encoder does not get to see
+    held: int = 200  # pairs of each training file that only choose the threshold
+    longest: int = 256  # tokens; longer pairs are not trained on
+    seed: int = 0
+    head: HeadConfig = field(default_factory=HeadConfig)
+
+
+@dataclass(frozen=True)
+class GoldSets:
+    """Pairs to train on, to choose the threshold by, and those they were kept apart from."""
+
+    main: list[GoldPair]
+    other: list[GoldPair]
+    held: list[GoldPair]
+    left_out: int  # pairs of the other corpora that share a sentence with an evaluation set, or came twice
+
+
+MAIN = ("wiki-train.tsv", "mtref-train.tsv")
+OTHER = ("msr.edinburgh.train.json", "gold.train.sure+poss.json", "RTE2_dev_M.align.sure+poss.json")
+EVALUATION = ("wiki-dev.tsv", "wiki-test.tsv", "mtref-dev.tsv")
+
+
+def read_sets(folder: str | Path, settings: AlignerTraining) -> GoldSets:
+    """The gold alignments of a folder. Of the other corpora no sentence of an evaluation set is kept."""
+    folder = Path(folder)
+    missing = [name for name in (*MAIN, *OTHER, *EVALUATION) if not (folder / name).is_file()]
+    if missing:
+        raise CorpusError(f"{folder} lacks {', '.join(missing)}.",
+                          "Get MultiMWA, Edinburgh++ and MSR RTE: github.com/chaojiang06/neural-Jacana")  # fmt: skip
+    rng = random.Random(settings.seed)
+    main: list[GoldPair] = []
+    held: list[GoldPair] = []
+    for name in MAIN:
+        pairs = read_gold(folder / name)
+        rng.shuffle(pairs)
+        held += pairs[: settings.held]
+        main += pairs[settings.held :]
+    apart = {
+        _text(side) for name in EVALUATION for pair in read_gold(folder / name) for side in (pair.source, pair.target)
+    }
+    seen: set[tuple[str, str]] = set()
+    other, left_out = [], 0
+    for pair in (pair for name in OTHER for pair in read_gold(folder / name)):
+        key = _text(pair.source), _text(pair.target)
+        if key in seen or not apart.isdisjoint(key):
+            left_out += 1
+            continue
+        seen.add(key)
+        other.append(pair)
+    return GoldSets(main, other, held, left_out)
+
+
+def train_aligner(
+    encoder: str, folder: str | Path, out: str | Path, settings: AlignerTraining | None = None, *,
+    device: str | None = None, say: Say = print,
+) -> Path:  # fmt: skip
+    """Train on the gold alignments of a folder and write an aligner to `out`; a run that was killed goes on."""
+    settings = settings or AlignerTraining()
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    sets = read_sets(folder, settings)
+    counts = f"{len(sets.main):,} pairs of MultiMWA, {len(sets.other):,} others ({sets.left_out} left out)"
+    say(f"{counts}, {len(sets.held)} held")
+    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    run = _Run(encoder, sets, settings, place, out, say)
+    run.train()
+    threshold, rivals, figures = run.choose_threshold()
+    aligner = TrainedAligner(run.averaged, run.reader, threshold=threshold, rivals=rivals)
+    aligner.save(out)
+    stored = TrainedAligner.load(out, device=str(place))
+    small = _figures(list(stored.align((pair.source, pair.target) for pair in sets.held)), sets.held)
+    say(f"as stored, in 8 bits: {_shown(small)}")
+    about = {
+        "settings": asdict(settings), "encoder": Path(encoder).name, "threshold": threshold, "rivals": rivals,
+        "held": figures, "held_eight_bit": small,
+        "pairs": {"main": len(sets.main), "other": len(sets.other), "held": len(sets.held)},
+        "data": {name: _digest(Path(folder) / name) for name in (*MAIN, *OTHER)},
+        "torch": torch.__version__, "device": run.device_name,
+    }  # fmt: skip
+    (out / "training.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    (out / "checkpoint.pt").unlink(missing_ok=True)
+    return out
+
+
+class _Run:
+    """One training, from its last checkpoint on."""
+
+    def __init__(
+        self, encoder: str, sets: GoldSets, settings: AlignerTraining, device: torch.device, out: Path, say: Say
+    ) -> None:
+        from transformers import AutoModel, AutoTokenizer
+
+        torch.manual_seed(settings.seed)
+        self.sets, self.settings, self.device, self.out, self.say = sets, settings, device, out, say
+        try:
+            body: Any = AutoModel.from_pretrained(encoder, dtype=torch.float32)
+            self.reader = PairReader(AutoTokenizer.from_pretrained(encoder))
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"the encoder {encoder} cannot be loaded: {str(error).splitlines()[0]}",
+                              "Give a name on the Hugging Face hub or a folder.") from None  # fmt: skip
+        if getattr(body, "pooler", None) is not None:
+            body.pooler = None  # what it makes is not used
+        shape = HeadConfig(**{**asdict(settings.head), "hidden": body.config.hidden_size,
+                              "layers": body.config.num_hidden_layers + 1})  # fmt: skip
+        self.model = Aligner(body, shape).to(device)
+        self.averaged = deepcopy(self.model).eval()
+        self.device_name = torch.cuda.get_device_name() if device.type == "cuda" else "cpu"
+
+    def train(self) -> None:
+        settings = self.settings
+        batches = [batch for epoch in range(settings.epochs) for batch in self._epoch(epoch)]
+        groups = [
+            {"params": self.model.encoder.parameters(), "lr": settings.encoder_rate},
+            {"params": self.model.head.parameters(), "lr": settings.head_rate},
+        ]
+        optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
+        warm = max(1, int(settings.warm_up * len(batches)))
+        schedule = torch.optim.lr_scheduler.LambdaLR(
+            optimizer, lambda step: min(1, (step + 1) / warm) * max(0.0, 1 - step / len(batches))
+        )
+        done = self._resume(optimizer, schedule)
+        began, loss_sum = time.perf_counter(), 0.0
+        for step in range(done, len(batches)):
+            loss = self._step(batches[step], optimizer)
+            schedule.step()
+            self._average(step)
+            loss_sum += loss
+            if (step + 1) % 50 == 0:
+                pace = (step + 1 - done) / (time.perf_counter() - began)
+                left = (len(batches) - step - 1) / pace / 60
+                self.say(
+                    f"step {step + 1}/{len(batches)}  loss {loss_sum / 50:.3f}  {pace:.1f} steps/s  {left:.0f} min left"
+                )
+                loss_sum = 0.0
+            if (step + 1) % _EVERY == 0:
+                self._checkpoint(step + 1, optimizer, schedule)
+
+    def choose_threshold(self) -> tuple[float, float, dict[str, float]]:
+        """The threshold and the share of rivals that are best on the held pairs, and the figures there."""
+        held = self.sets.held
+        aligner = TrainedAligner(self.averaged, self.reader)
+        tables = list(aligner.probabilities((pair.source, pair.target) for pair in held))
+        shares = (0.0, 0.5, 0.7, 0.8, 0.9)
+        found = {
+            (threshold / 100, share): _figures([chosen(table, threshold / 100, share) for table in tables], held)
+            for threshold in range(20, 70, 5)
+            for share in shares
+        }
+        (threshold, share), figures = max(found.items(), key=lambda item: item[1]["f1"])
+        self.say(f"threshold {threshold}, rivals {share}: {_shown(figures)}")
+        return threshold, share, figures
+
+    def _epoch(self, epoch: int) -> Iterator[list[GoldPair]]:
+        """Batches of pairs of like length, each pair turned round half of the time; the same in every run."""
+        settings = self.settings
+        rng = random.Random(settings.seed * 1000 + epoch)
+        pairs = self.sets.main + (self.sets.other if epoch < settings.other_share * settings.epochs else [])
+        pairs = [pair.reversed() if rng.random() < 0.5 else pair for pair in pairs]
+        sized = [(self.reader.length(pair.source, pair.target), rng.random(), pair) for pair in pairs]
+        kept = sorted(
+            (size + 10 * luck, luck, pair.source, pair) for size, luck, pair in sized if size <= settings.longest
+        )
+        batches = [kept[at : at + settings.batch] for at in range(0, len(kept), settings.batch)]
+        rng.shuffle(batches)
+        for batch in batches:
+            yield [pair for *_, pair in batch]
+
+    def _step(self, pairs: Sequence[GoldPair], optimizer: torch.optim.Optimizer) -> float:
+        self.model.train()
+        batch = self.reader.batch([(pair.source, pair.target) for pair in pairs])
+        batch = self.reader.hide(batch, self.settings.hidden_words)
+        gold = torch.zeros(len(pairs), *batch.cells.shape[2:])
+        for table, pair in zip(gold, pairs, strict=True):
+            if pair.links:
+                left, right = zip(*pair.links, strict=True)
+                table[list(left), list(right)] = 1
+        words = batch.cells.amax(3).sum() + batch.cells.amax(2).sum()
+        batch, gold = batch.to(self.device), gold.to(self.device)
+        with torch.autocast(self.device.type, torch.bfloat16):
+            logits = self.model(batch)
+        cells = nn.functional.binary_cross_entropy_with_logits(logits.float(), gold, reduction="none")
+        loss = 2 * (cells * batch.cells[:, 0]).sum() / words.to(self.device)
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        return float(loss.detach())
+
+    @torch.no_grad()
+    def _average(self, step: int) -> None:
+        keep = min(self.settings.average, (step + 1) / (step + 10))  # young averages forget their start quickly
+        for mean, weight in zip(self.averaged.parameters(), self.model.parameters(), strict=True):
+            mean.lerp_(weight, 1 - keep)
+
+    def _checkpoint(self, step: int, optimizer: torch.optim.Optimizer, schedule: Any) -> None:
+        part = self.out / "checkpoint.part"
+        torch.save({"step": step, "settings": asdict(self.settings), "model": self.model.state_dict(),
+                    "averaged": self.averaged.state_dict(), "optimizer": optimizer.state_dict(),
+                    "schedule": schedule.state_dict(), "chance": torch.get_rng_state(),
+                    "chance_cuda": torch.cuda.get_rng_state_all()}, part)  # fmt: skip
+        part.replace(self.out / "checkpoint.pt")
+
+    def _resume(self, optimizer: torch.optim.Optimizer, schedule: Any) -> int:
+        path = self.out / "checkpoint.pt"
+        if not path.exists():
+            return 0
+        saved = torch.load(path, map_location=self.device, weights_only=True)
+        if saved["settings"] != asdict(self.settings):
+            raise ConfigError(
+                f"{path} belongs to a training with other settings.", "Delete it or choose another folder."
+            )
+        self.model.load_state_dict(saved["model"])
+        self.averaged.load_state_dict(saved["averaged"])
+        optimizer.load_state_dict(saved["optimizer"])
+        schedule.load_state_dict(saved["schedule"])
+        torch.set_rng_state(saved["chance"].cpu())
+        if saved["chance_cuda"] and self.device.type == "cuda":
+            torch.cuda.set_rng_state_all([state.cpu() for state in saved["chance_cuda"]])
+        self.say(f"going on from step {saved['step']}")
+        return int(saved["step"])
+
+
+def _figures(links: Sequence[Links], gold: Sequence[GoldPair]) -> dict[str, float]:
+    scores, different = score_links(links, gold), score_different(links, gold)
+    figures = {"precision": scores.precision, "recall": scores.recall, "f1": scores.f1, "different_f1": different.f1}
+    return {name: round(value, 2) for name, value in figures.items()}
+
+
+def _shown(figures: dict[str, float]) -> str:
+    return "  ".join(f"{name} {value:.1f}" for name, value in figures.items())
+
+
+def _text(words: Sequence[str]) -> str:
+    return " ".join(words).lower()
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

@@ -1,0 +1,350 @@
+"""Words linked to words: exact and by vectors, gold files, scores, and the trained network from training to links."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from redraft.align.aligners import make_aligner
+from redraft.align.exact import ExactAligner, align_exactly, lemma
+from redraft.align.function_words import is_content
+from redraft.align.gold import GoldPair, read_gold
+from redraft.align.links import parse_links, shown_links
+from redraft.align.network import HeadConfig, PairReader
+from redraft.align.trained import TrainedAligner
+from redraft.align.vectors import VectorAligner, argmax, itermax, match
+from redraft.align.words import normal
+from redraft.eight_bit import load_eight_bit, save_eight_bit
+from redraft.errors import ConfigError, CorpusError, ModelError
+from redraft.evaluate.alignment import score_different, score_links
+from redraft.fit import aligner as fit
+from redraft.fit.aligner import EVALUATION, MAIN, OTHER, AlignerTraining, read_sets, train_aligner
+
+
+def links(text):
+    return parse_links(text)
+
+
+# ---- links and gold ----
+
+
+def test_links_as_text():
+    assert links("0-0 12-3 0-0") == {(0, 0), (12, 3)}
+    assert shown_links([(12, 3), (2, 1), (2, 0)]) == "2-0 2-1 12-3"
+    assert links("") == frozenset()
+    for bad in ("3", "a-1", "1-", "1--2", "-1-2"):
+        with pytest.raises(CorpusError, match="is no link"):
+            links(bad)
+
+
+def test_gold_files(tmp_path):
+    row = "0:0\tThe cat\tN/A\ta cat sat\tN/A\t1\t1\t1-1\t0-0\t\n"
+    (tmp_path / "g.tsv").write_text(row, encoding="utf-8")
+    item = {"source": "The cat", "target": "a cat sat", "sureAlign": "1-1", "possibleAlign": "0-0", "id": "x"}
+    (tmp_path / "g.json").write_text(json.dumps([item]), encoding="utf-8")
+    expected = GoldPair(("The", "cat"), ("a", "cat", "sat"), frozenset({(1, 1)}), frozenset({(0, 0)}))
+    assert read_gold(tmp_path / "g.tsv") == read_gold(tmp_path / "g.json") == [expected]
+    assert expected.links == {(0, 0), (1, 1)}
+    assert expected.reversed().reversed() == expected
+    assert expected.reversed().source == ("a", "cat", "sat")
+    (tmp_path / "bad.tsv").write_text(row.replace("1-1", "1-3"), encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"bad.tsv, pair 1: the link 1-3 is about words that are not there"):
+        read_gold(tmp_path / "bad.tsv")
+    with pytest.raises(CorpusError, match="does not exist"):
+        read_gold(tmp_path / "none.tsv")
+
+
+def test_scores_by_hand():
+    """Pair 1: 1 of 2 right, 1 of 2 found. Pair 2: 1 of 1 right, 1 of 1 found. Pair 3: nothing there, nothing found."""
+    gold = [
+        GoldPair(("a", "b"), ("a", "c"), links("0-0 1-1")),
+        GoldPair(("a",), ("A",), links("0-0")),
+        GoldPair(("a",), ("b",), frozenset()),
+    ]
+    found = [links("0-0 0-1"), links("0-0"), frozenset()]
+    scores = score_links(found, gold)
+    assert (scores.precision, scores.recall) == pytest.approx((100 * 2.5 / 3, 100 * 2.5 / 3))
+    different = score_different(found, gold)  # 0-1 is wrong, 1-1 is missing; A and a are the same word
+    assert (different.precision, different.recall, different.f1) == (0, 0, 0)
+    assert score_different([links("1-1"), frozenset(), frozenset()], gold).f1 == 100
+    assert score_links([frozenset()] * 3, gold).f1 == pytest.approx(100 / 3)
+
+
+# ---- without weights ----
+
+EXACT = [
+    ("the cat sat", "the cat sat", "0-0 1-1 2-2"),
+    ("The cats sat .", "the cat sits .", "0-0 1-1 2-2 3-3"),
+    ("the a the b", "the b", "2-0 3-1"),
+    ("-LRB- x -RRB-", "( x )", "0-0 1-1 2-2"),
+    ("a b", "c d", ""),
+    ("", "a", ""),
+    ("a", "", ""),
+    ("dog dog dog", "dog", "0-0"),
+]
+
+
+@pytest.mark.parametrize("source, target, expected", EXACT)
+def test_exact_links(source, target, expected):
+    assert shown_links(align_exactly(source.split(), target.split())) == expected
+
+
+WORDS = st.lists(st.sampled_from(["the", "The", "cat", "cats", "ran", "runs", ".", "-LRB-", "(", "11"]), max_size=12)
+
+
+@given(WORDS, WORDS)
+def test_exact_links_are_one_to_one_and_between_like_words(source, target):
+    found = align_exactly(source, target)
+    assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
+    for i, j in found:
+        assert lemma(normal(source[i])) == lemma(normal(target[j]))
+
+
+def test_the_exact_aligner_is_quick_on_endless_sentences():
+    words = ["word"] * 10_000
+    (found,) = ExactAligner().align([(words, words)])
+    assert len(found) == 10_000
+
+
+CONTENT = {
+    "cat": True,
+    "The": False,
+    "n't": False,
+    ".": False,
+    "-LRB-": False,
+    "11,000": True,
+    "``": False,
+    "quickly": True,
+}
+
+
+def test_content_words():
+    assert {word: is_content(word) for word in CONTENT} == CONTENT
+
+
+# ---- by vectors ----
+
+TABLE = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.7], [0.2, 0.75, 0.1]])
+
+
+def test_ways_to_choose_links():
+    assert argmax(TABLE) == {(0, 0), (1, 1)}
+    assert match(TABLE) == {(0, 0), (1, 2), (2, 1)}
+    assert itermax(TABLE) >= argmax(TABLE)
+    assert argmax(np.zeros((0, 3))) == argmax(np.zeros((2, 2))) == frozenset()
+
+
+def test_itermax_adds_what_argmax_leaves():
+    """Word 2 is free and nearest to column 1, which counts nine tenths now that it is taken: 0.675 is its best."""
+    assert (2, 1) in itermax(TABLE)
+    assert (2, 1) not in argmax(TABLE)
+
+
+# ---- weights in 8 bits ----
+
+
+def test_weights_come_back_nearly_the_same(tmp_path):
+    torch.manual_seed(0)
+    weights = {
+        "a": torch.randn(30, 40) * torch.logspace(-3, 1, 30)[:, None],
+        "b": torch.randn(7),
+        "c": torch.randn(4, 3, 3, 3),
+    }
+    weights["zero"] = torch.zeros(2, 2)
+    save_eight_bit(tmp_path / "w", weights)
+    restored = load_eight_bit(tmp_path / "w")
+    assert set(restored) == set(weights)
+    for name, weight in weights.items():
+        rows = weight.flatten(1) if weight.dim() > 1 else weight[:, None]
+        error = (restored[name].view_as(rows) - rows).abs().amax(1)
+        assert bool((error <= rows.abs().amax(1) / 250 + 1e-6).all()), name
+        assert restored[name].dtype == torch.float32
+
+
+# ---- the trained network ----
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    """A small BERT of random weights."""
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    folder = tmp_path_factory.mktemp("encoder")
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(40)), "##x"]
+    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size=len(words), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+                        intermediate_size=32, max_position_embeddings=512)  # fmt: skip
+    BertModel(config).save_pretrained(folder)
+    BertTokenizer(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    return str(folder)
+
+
+def made_up(rng):
+    """A sentence and a shuffled part of it, with the links between equal words."""
+    source = rng.sample([f"w{number}" for number in range(40)], rng.randint(3, 8))
+    target = rng.sample(source, rng.randint(2, len(source)))
+    return source, target, {(source.index(word), place) for place, word in enumerate(target)}
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gold")
+    rng = random.Random(0)
+    for name in (*MAIN, *EVALUATION):
+        rows = []
+        for _ in range(120):
+            source, target, found = made_up(rng)
+            rows.append(f"i\t{' '.join(source)}\t-\t{' '.join(target)}\t-\t-\t-\t{shown_links(found)}\t\t\n")
+        (folder / name).write_text("".join(rows), encoding="utf-8")
+    for name in OTHER:
+        items = []
+        for _ in range(20):
+            source, target, found = made_up(rng)
+            items.append({"source": " ".join(source), "target": " ".join(target), "sureAlign": shown_links(found),
+                          "possibleAlign": ""})  # fmt: skip
+        (folder / name).write_text(json.dumps(items + items[:3]), encoding="utf-8")
+    return folder
+
+
+TRAINING = AlignerTraining(epochs=12, batch=16, held=20, encoder_rate=1e-3, head_rate=3e-3,
+                           head=HeadConfig(projections=4, size=8, channels=8, depth=1))  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trained(encoder, gold, tmp_path_factory):
+    out = tmp_path_factory.mktemp("aligner")
+    train_aligner(encoder, gold, out, TRAINING, device="cpu", say=lambda text: None)
+    return out
+
+
+def test_training_learns_and_what_is_saved_is_what_is_loaded(trained, gold):
+    pairs = read_gold(gold / "wiki-test.tsv")
+    found = list(TrainedAligner.load(trained, device="cpu").align((pair.source, pair.target) for pair in pairs))
+    assert score_links(found, pairs).f1 > 90
+    about = json.loads((trained / "training.json").read_text(encoding="utf-8"))
+    assert about["settings"]["epochs"] == 12
+    assert set(about["data"]) == {*MAIN, *OTHER}
+    assert not (trained / "checkpoint.pt").exists()
+
+
+def test_a_batch_gives_what_its_pairs_give_one_by_one(trained):
+    rng = random.Random(1)
+    pairs = [made_up(rng)[:2] for _ in range(40)] + [(["w1"], ["w2"] * 30), (["w1"], ["w1"])]
+    aligner = TrainedAligner.load(trained, device="cpu")
+    aligner.model.float()
+    together = list(aligner.probabilities(pairs))
+    for pair, table in zip(pairs, together, strict=True):
+        (alone,) = aligner.probabilities([pair])
+        assert torch.allclose(alone, table, atol=0.02)
+
+
+def test_odd_pairs(trained):
+    aligner = TrainedAligner.load(trained, device="cpu")
+    long = ["w1", "w2"] * 400
+    pairs = [([], ["w1"]), (["w1"], []), ([], []), (long, long), (["\x00", "\u200b"], ["w1", "\x07"]), (["w1"], ["w1"])]
+    found = list(aligner.align(pairs))
+    assert found[:3] == [frozenset()] * 3
+    assert len(found[3]) == len(long)  # beyond the encoder: aligned exactly, and counted
+    assert aligner.too_long == 1
+    assert found[5] == {(0, 0)}
+
+
+def test_a_training_that_was_killed_goes_on(encoder, gold, tmp_path, monkeypatch):
+    class Killed(Exception):
+        pass
+
+    short = AlignerTraining(**{**vars(TRAINING), "epochs": 3})
+    quiet = lambda text: None  # noqa: E731
+    train_aligner(encoder, gold, tmp_path / "whole", short, device="cpu", say=quiet)
+    step, done = fit._Run._step, []
+
+    def dies(self, *args):
+        if len(done) == 30:
+            raise Killed
+        done.append(1)
+        return step(self, *args)
+
+    monkeypatch.setattr(fit, "_EVERY", 10)
+    monkeypatch.setattr(fit._Run, "_step", dies)
+    with pytest.raises(Killed):
+        train_aligner(encoder, gold, tmp_path / "killed", short, device="cpu", say=quiet)
+    assert (tmp_path / "killed" / "checkpoint.pt").exists()
+    monkeypatch.setattr(fit._Run, "_step", step)
+    said = []
+    train_aligner(encoder, gold, tmp_path / "killed", short, device="cpu", say=said.append)
+    assert "going on from step 30" in said
+    one, other = (load_eight_bit(tmp_path / name / "aligner.safetensors") for name in ("whole", "killed"))
+    assert all(torch.allclose(one[name], other[name], atol=0.05) for name in one)
+
+
+def test_a_checkpoint_of_other_settings_is_refused(encoder, gold, tmp_path, monkeypatch):
+    short = AlignerTraining(**{**vars(TRAINING), "epochs": 1})
+    monkeypatch.setattr(fit, "_EVERY", 5)
+    monkeypatch.setattr(fit._Run, "choose_threshold", lambda self: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        train_aligner(encoder, gold, tmp_path, short, device="cpu", say=lambda text: None)
+    with pytest.raises(ConfigError, match="other settings"):
+        train_aligner(encoder, gold, tmp_path, TRAINING, device="cpu", say=lambda text: None)
+
+
+def test_no_sentence_of_an_evaluation_set_is_trained_on_from_elsewhere(gold, tmp_path):
+    for path in gold.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    tested = read_gold(gold / "wiki-test.tsv")[0]
+    items = json.loads((gold / OTHER[0]).read_text(encoding="utf-8"))
+    items.append({"source": " ".join(tested.source).upper(), "target": "w1", "sureAlign": "", "possibleAlign": ""})
+    (tmp_path / OTHER[0]).write_text(json.dumps(items), encoding="utf-8")
+    before, after = read_sets(gold, TRAINING), read_sets(tmp_path, TRAINING)
+    assert after.left_out == before.left_out + 1
+    assert len(after.other) == len(before.other)
+    assert len(before.held) == 40
+    assert not {pair.source for pair in before.held} & {pair.source for pair in before.main}
+    (tmp_path / MAIN[0]).unlink()
+    with pytest.raises(CorpusError, match=r"lacks wiki-train.tsv"):
+        read_sets(tmp_path, TRAINING)
+
+
+def test_vectors_of_an_encoder(encoder):
+    aligner = VectorAligner(encoder, layer=0, device="cpu")  # embeddings: the same word has nearly the same vector
+    pairs = [(["w1", "w2", "w3"], ["w1", "w2"]), ([], ["w1"]), (["w5"] * 700, ["w5"])]
+    found = list(aligner.align(pairs))
+    assert found[0] == {(0, 0), (1, 1)}
+    assert found[1] == frozenset()
+
+
+def test_aligners_by_name(encoder, trained):
+    assert list(make_aligner("exact").align([(["a"], ["A"])])) == [{(0, 0)}]
+    assert isinstance(make_aligner("trained", encoder=str(trained)), TrainedAligner)
+    with pytest.raises(ConfigError, match="not known"):
+        make_aligner("magic")
+    with pytest.raises(ConfigError, match="needs an encoder"):
+        make_aligner("vectors")
+    with pytest.raises(ModelError, match="holds no aligner"):
+        make_aligner("trained", encoder=encoder)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=4))
+def test_batches_hold_every_word_once(pairs):
+    class Tokenizer:
+        cls_token_id, sep_token_id, pad_token_id, unk_token_id = 1, 2, 0, 3
+
+        def __call__(self, words, add_special_tokens):
+            return {"input_ids": [[10 + len(word)] * (len(word) % 3) for word in words]}
+
+    batch = PairReader(Tokenizer()).batch(pairs)
+    for row, (source, target) in enumerate(pairs):
+        assert batch.source_words[row].sum(-1).round().tolist() == [1] * len(source) + [0] * (
+            batch.source_words.shape[1] - len(source)
+        )
+        assert batch.target_words[row].sum(-1).round().tolist() == [1] * len(target) + [0] * (
+            batch.target_words.shape[1] - len(target)
+        )
+        assert int(batch.cells[row].sum()) == len(source) * len(target)
+        same = [[float(a.lower() == b.lower()) for b in target] for a in source]
+        assert batch.facts[row, 0, : len(source), : len(target)].tolist() == same

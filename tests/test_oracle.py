@@ -1,0 +1,221 @@
+"""Links to plans: what is kept, deleted and replaced, and the commands around it."""
+
+import io
+import json
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from published import FOLDER, needs_corpora
+from redraft import cli, read_plans
+from redraft.align.exact import align_exactly
+from redraft.align.links import parse_links
+from redraft.align.pairs import SentencePair, read_aligned, split_at_spaces
+from redraft.constrain.oracle import extract
+from redraft.constrain.verdicts import judge
+from redraft.errors import CorpusError
+
+
+def plan(source, target, links, which="all"):
+    pair = SentencePair.of(source, target)
+    found = extract(source, target, pair.source_words, pair.target_words, parse_links(links), which=which)
+    for edit in found.plan.edits:
+        start, end = edit.span
+        assert edit.kind == "insert" or source[start:end] == edit.phrase
+    return found
+
+
+def shown(found):
+    signs = {"insert": "+{0}", "delete": "-{0}", "substitute": "{0}>{1}"}
+    return " ".join(
+        signs[edit.kind].format(edit.phrase.replace(" ", "_"), *(target.replace(" ", "_") for target in edit.targets))
+        for edit in found.plan.edits
+    )
+
+
+CASES = [
+    ("They garrison towns", "They defend towns", "0-0 1-1 2-2", "+They garrison>defend +towns"),
+    ("a lot of cats", "many cats", "0-0 1-0 2-0 3-1", "a_lot_of>many +cats"),
+    ("many cats", "a lot of cats", "0-0 0-1 0-2 1-3", "many>a_lot_of +cats"),
+    ("a very old cat", "a cat", "0-0 3-1", "+a -very -old +cat"),
+    ("a very old cat", "an old cat", "0-0 1-1 2-1 3-2", "a>an -very +old +cat"),
+    ("The cat", "the cat", "0-0 1-1", "+the +cat"),
+    ("gave the plan up", "dropped the plan", "0-0 3-0 1-1 2-2", "gave>dropped +the +plan -up"),
+    ("dropped it", "gave it up", "0-0 0-2 1-1", "dropped>gave +it"),
+    ("a dog", "a dog . the dog", "0-0 1-1 1-4", "+a +dog +dog"),
+    ("the cat saw the dog", "the cat", "0-0 1-1", "+the +cat -saw -the -dog"),
+    ("-LRB- x -RRB- y", "( x ) y", "0-0 1-1 2-2 3-3", "+( +x +) +y"),
+    ("it cost 11,000", "it cost 12,000", "0-0 1-1 2-2", "+it +cost 11,000>12,000"),
+    ("the dog's well-known bone", "the dog's bone", "0-0 1-1 2-2 4-3", "+the +dog +'s -well-known +bone"),
+    ("a b", "b a", "0-1 1-0", "+a +b"),
+    ("", "a", "", ""),
+    ("a b", "", "", "-a -b"),
+]
+
+
+@pytest.mark.parametrize("source, target, links, expected", CASES)
+def test_edits_from_links(source, target, links, expected):
+    assert shown(plan(source, target, links)) == expected
+
+
+def test_content_words_only():
+    found = plan(
+        "The artisans , who remain old , are many .", "The craftsmen are many .", "0-0 1-1 7-2 8-3 9-4", "content"
+    )
+    assert shown(found) == "artisans>craftsmen -remain -old +many"
+
+
+def test_a_word_kept_and_dropped_is_told_apart_by_spans():
+    found = plan("the cat saw the dog", "the cat", "0-0 1-1")
+    assert found.shared == 1
+    assert [edit.span for edit in found.plan.edits if edit.phrase == "the"] == [(0, 3), (12, 15)]
+
+
+def test_links_whose_words_stand_apart_are_counted():
+    assert plan("gave the plan up", "dropped the plan", "0-0 3-0 1-1 2-2").parted == 1
+    assert plan("dropped it", "gave it up", "0-0 0-2 1-1").parted == 1
+    assert plan("a very old cat", "an old cat", "0-0 1-1 2-1 3-2").parted == 0
+
+
+SIGNS = ["the", "The", "cat", "'s", "ran", ".", ",", "-LRB-", "(", "11,000", "well-known", "\x00", "“"]
+WORDS = st.lists(st.sampled_from(SIGNS), max_size=10).map(" ".join)
+
+
+@given(st.data(), WORDS, WORDS, st.sampled_from(["all", "content"]))
+def test_any_links_make_a_plan_that_reads_back(data, source, target, which):
+    pair = SentencePair.of(source, target)
+    left, right = len(pair.source_words), len(pair.target_words)
+    cells = st.tuples(st.integers(0, max(left - 1, 0)), st.integers(0, max(right - 1, 0)))
+    links = data.draw(st.frozensets(cells, max_size=15)) if left and right else frozenset()
+    found = extract(source, target, pair.source_words, pair.target_words, links, which=which)
+    assert type(found.plan).from_json(json.loads(json.dumps(found.plan.to_json()))) == found.plan
+    covered = {edit.span for edit in found.plan.edits}
+    if which == "all":
+        for word in pair.source_words:
+            assert any(start <= word.start and word.end <= end for start, end in covered)
+
+
+def test_ten_thousand_words():
+    source = " ".join(f"w{number % 97}" for number in range(10_000))
+    pair = SentencePair.of(source, source)
+    found = extract(source, source, pair.source_words, pair.target_words, align_exactly(*pair.words), which="all")
+    assert found.kinds == {"insert": 10_000}
+
+
+@needs_corpora
+@pytest.mark.parametrize(
+    "name", ["asset/asset.test.orig asset/asset.test.simp.0", "automets/test.orig automets/test.simp"]
+)
+def test_the_reference_carries_out_its_own_plan(name):
+    """A deleted word may still stand in the reference where no link was seen; all else must be satisfied."""
+    source, target = (str(FOLDER / part) for part in name.split())
+    met, total = 0, 0
+    for pair in read_aligned(source, target):
+        links = align_exactly(*pair.words)
+        found = extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which="content").plan
+        verdicts = judge(found, pair.target)
+        assert all(verdict.status == "satisfied" for verdict in verdicts if verdict.edit.kind == "insert")
+        met += sum(verdict.status == "satisfied" for verdict in verdicts)
+        total += len(verdicts)
+    assert met / total > 0.99
+
+
+# ---- files and commands ----
+
+
+def test_words_as_they_stand():
+    text = "a  dog's 11 , 000"
+    assert [text[word.start : word.end] for word in split_at_spaces(text)] == ["a", "dog's", "11", ",", "000"]
+
+
+@pytest.fixture
+def redraft(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv, stdin=b""):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            status = cli.main([str(word) for word in argv])
+        except SystemExit as exit:
+            status = exit.code
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return status, out, err
+
+    return run
+
+
+def test_align_prints_a_line_for_each_pair(redraft, tmp_path):
+    rows = "The cats sat.\tA cat sat.\n\tx\nx\t\ndog's\tdogs\n"
+    (tmp_path / "pairs.tsv").write_text(rows, encoding="utf-8")
+    status, out, _ = redraft("align", "--input", "pairs.tsv", "--aligner", "exact")
+    assert (status, out) == (0, "1-1 2-2 3-3\n\n\n0-0\n")
+    _, out, _ = redraft("align", "--input", "-", "--aligner", "exact", "--tokenized", stdin=rows.encode())
+    assert out == "1-1 2-2\n\n\n\n"
+
+
+def test_align_scores_gold(redraft, tmp_path):
+    (tmp_path / "g.tsv").write_text("i\ta b\t-\ta c\t-\t-\t-\t0-0 1-1\t\n", encoding="utf-8")
+    status, out, _ = redraft("align", "--gold", "g.tsv", "--aligner", "exact")
+    assert status == 0
+    assert out == "g.tsv: 1 pairs  precision 100.0  recall 50.0  F1 66.7  different words F1 0.0\n"
+
+
+def test_plan_extract(redraft, tmp_path):
+    (tmp_path / "a.txt").write_text("The artisans remain old .\n\n<b>same</b>\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("The makers remained .\nx\n<b>same</b>\n", encoding="utf-8")
+    argv = ["plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--aligner", "exact"]
+    status, out, err = redraft(*argv, "--html", "page.html")
+    assert status == 0
+    (tmp_path / "plans.jsonl").write_text(out, encoding="utf-8")
+    plans = list(read_plans("plans.jsonl"))
+    assert [one.source for one in plans] == ["The artisans remain old .", "", "<b>same</b>"]
+    assert [edit.kind for edit in plans[0].edits] == ["delete", "substitute", "delete"]
+    assert "3 plans, a sentence:" in err
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<line" in page
+    assert "&lt;" in page
+    status, out, _ = redraft(*argv, "--words", "all")
+    assert len(json.loads(out.splitlines()[0])["edits"]) == 5
+
+
+MISTAKES = [
+    (["align"], "one of --input and --gold"),
+    (["align", "--input", "pairs.tsv", "--aligner", "magic"], '"magic" is not known'),
+    (["align", "--input", "none.tsv", "--aligner", "exact"], "none.tsv does not exist"),
+    (["align", "--input", "three.tsv", "--aligner", "exact"], "three.tsv, line 1: has 2 tabs"),
+    (["align", "--input", "latin.tsv", "--aligner", "exact"], "latin.tsv, line 2: not UTF-8"),
+    (["plan", "extract", "--source", "a.txt"], "--reference is missing"),
+    (["plan", "extract", "--source", "-", "--reference", "-", "--aligner", "exact"], "both files are standard input"),
+    (
+        ["plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--words", "some"],
+        '--words "some" is not known',
+    ),
+    (["plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--html", "b.txt"], "is also an input"),
+    (["train-aligner", "--gold", "x"], "--encoder is missing"),
+    (["train-aligner", "--gold", "x", "--encoder", "y", "--out", "z"], "lacks wiki-train.tsv"),
+]
+
+
+@pytest.mark.parametrize("argv, problem", MISTAKES)
+def test_mistakes_are_told(redraft, tmp_path, argv, problem):
+    (tmp_path / "three.tsv").write_text("a\tb\tc\n", encoding="utf-8")
+    (tmp_path / "latin.tsv").write_bytes(b"a\tb\ncaf\xe9\tb\n")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("a\n", encoding="utf-8")
+    status, _, err = redraft(*argv)
+    assert status == 2
+    assert problem in err
+
+
+def test_files_of_different_length_keep_what_came_before(redraft, tmp_path):
+    (tmp_path / "a.txt").write_text("a\nb\nc\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("a\nb\n", encoding="utf-8")
+    status, out, err = redraft("plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--aligner", "exact")
+    assert status == 2
+    assert len(out.splitlines()) == 2
+    assert "b.txt ends after line 2, but a.txt goes on" in err
+    with pytest.raises(CorpusError, match="goes on"):
+        list(read_aligned("b.txt", "a.txt"))
