@@ -101,7 +101,7 @@ def match(table: Array) -> Links:
     try:
         from scipy.optimize import linear_sum_assignment
     except ImportError:
-        raise ConfigError("the method match needs scipy.", "Install it: pip install scipy") from None
+        raise ConfigError("the method match needs scipy.", "Install it: pip install 'redraft[align]'") from None
     return frozenset((int(i), int(j)) for i, j in zip(*linear_sum_assignment(-table), strict=True) if table[i, j] > 0)
 
 
