@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,3 +23,24 @@ def device(request: pytest.FixtureRequest) -> str:
     if request.param == "cuda" and not torch.cuda.is_available():
         pytest.skip("no CUDA device")
     return str(request.param)
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Run `redraft` in an empty folder; returns its status, standard output and standard error."""
+    from redraft import cli
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("REDRAFT_DATA", raising=False)
+
+    def run(*argv: object, stdin: bytes = b"") -> tuple[Any, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            status: Any = cli.main([str(word) for word in argv])
+        except SystemExit as exit:
+            status = exit.code
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return status, out, err
+
+    return run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -108,3 +109,16 @@ class WritingModel:
 
     def _scores(self) -> Tensor:
         return torch.tensor([[self.next_log_probs(row) for row in rows] for rows in self._rows], dtype=torch.float64)
+
+
+def save_small_bert(folder: Path, words: Sequence[str], **shape: int) -> str:
+    """A BERT of random weights with these words as its vocabulary; returns the folder as text."""
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]
+    (folder / "vocab.txt").write_text("\n".join(vocabulary), encoding="utf-8")
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16, **shape}
+    BertModel(BertConfig(vocab_size=len(vocabulary), **sizes)).save_pretrained(folder)
+    BertTokenizer(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    return str(folder)

@@ -23,6 +23,7 @@ from redraft.errors import ConfigError, CorpusError, ModelError
 from redraft.evaluate.alignment import score_different, score_links
 from redraft.fit import aligner as fit
 from redraft.fit.aligner import EVALUATION, MAIN, OTHER, AlignerTraining, read_sets, train_aligner
+from small_models import save_small_bert
 
 
 def links(text):
@@ -171,17 +172,8 @@ def test_weights_come_back_nearly_the_same(tmp_path):
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     """A small BERT of random weights."""
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    folder = tmp_path_factory.mktemp("encoder")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(40)), "##x"]
-    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    torch.manual_seed(0)
-    config = BertConfig(vocab_size=len(words), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
-                        intermediate_size=32, max_position_embeddings=512)  # fmt: skip
-    BertModel(config).save_pretrained(folder)
-    BertTokenizer(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
-    return str(folder)
+    words = [*(f"w{number}" for number in range(40)), "##x"]
+    return save_small_bert(tmp_path_factory.mktemp("encoder"), words, hidden_size=32, intermediate_size=32)
 
 
 def made_up(rng):

@@ -7,34 +7,22 @@ import sys
 import pytest
 
 from published import FOLDER, needs_corpora
-from redraft import cli
 from redraft.evaluate import CORPORA
 
 SOURCES = ["The artisans remain old .", "A big cat sat on the mat .", "It is raining ."]
 SIMPLE = ["The makers are old .", "A cat sat .", "It rains ."]
 
 
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("REDRAFT_DATA", raising=False)
+@pytest.fixture
+def here(tmp_path):
     for name, lines in (("source.txt", SOURCES), ("simple.txt", SIMPLE), ("copy.txt", SOURCES)):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return tmp_path
 
 
 @pytest.fixture
-def evaluate(capsys):
-    def run(*argv):
-        try:
-            status = cli.main(["evaluate", *(str(word) for word in argv)])
-        except SystemExit as exit:
-            status = exit.code
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return run
+def evaluate(here, command):
+    return lambda *argv: command("evaluate", *argv)
 
 
 FILES = ("--source", "source.txt", "--reference", "simple.txt")
@@ -233,7 +221,8 @@ def test_mistakes_are_told(evaluate, here, argv, problem, hint):
     assert hint in err
 
 
-def test_scoring_loads_no_torch(here):
+def test_scoring_loads_no_torch(here, monkeypatch):
+    monkeypatch.chdir(here)
     code = (
         "import sys; from redraft.cli import main; "
         f"main({['evaluate', *FILES, '--outputs', 'copy.txt', '--report', 'r.html']!r}); "

@@ -21,6 +21,7 @@ from redraft.evaluate.satisfaction import Satisfaction
 from redraft.evaluate.surface import Surface
 from redraft.evaluate.syllables import syllables
 from redraft.evaluate.tokens import tokenized
+from small_models import save_small_bert
 
 
 def figures(measure, sources, outputs, references):
@@ -207,18 +208,8 @@ def test_plans_must_be_for_the_same_sentences():
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory):
     """A BERT of random weights with a vocabulary of whole words."""
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    folder = tmp_path_factory.mktemp("encoder")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *["the", "cat", "dog", "sat", "ran", ".", "a"]]
-    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
-    torch.manual_seed(0)
-    config = BertConfig(vocab_size=len(words), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-                        intermediate_size=16, max_position_embeddings=32)  # fmt: skip
-    BertModel(config).save_pretrained(folder)
-    BertTokenizer(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
-    return str(folder)
+    words = ["the", "cat", "dog", "sat", "ran", ".", "a"]
+    return save_small_bert(tmp_path_factory.mktemp("encoder"), words, max_position_embeddings=32)
 
 
 def test_bertscore_with_a_local_encoder(encoder):

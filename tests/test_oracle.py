@@ -1,15 +1,13 @@
 """Links to plans: what is kept, deleted and replaced, and the commands around it."""
 
-import io
 import json
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from published import FOLDER, needs_corpora
-from redraft import cli, read_plans
+from redraft import read_plans
 from redraft.align.exact import align_exactly
 from redraft.align.links import parse_links
 from redraft.align.pairs import SentencePair, read_aligned, split_at_spaces
@@ -130,44 +128,27 @@ def test_words_as_they_stand():
     assert [text[word.start : word.end] for word in split_at_spaces(text)] == ["a", "dog's", "11", ",", "000"]
 
 
-@pytest.fixture
-def redraft(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*argv, stdin=b""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        try:
-            status = cli.main([str(word) for word in argv])
-        except SystemExit as exit:
-            status = exit.code
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return status, out, err
-
-    return run
-
-
-def test_align_prints_a_line_for_each_pair(redraft, tmp_path):
+def test_align_prints_a_line_for_each_pair(command, tmp_path):
     rows = "The cats sat.\tA cat sat.\n\tx\nx\t\ndog's\tdogs\n"
     (tmp_path / "pairs.tsv").write_text(rows, encoding="utf-8")
-    status, out, _ = redraft("align", "--input", "pairs.tsv", "--aligner", "exact")
+    status, out, _ = command("align", "--input", "pairs.tsv", "--aligner", "exact")
     assert (status, out) == (0, "1-1 2-2 3-3\n\n\n0-0\n")
-    _, out, _ = redraft("align", "--input", "-", "--aligner", "exact", "--tokenized", stdin=rows.encode())
+    _, out, _ = command("align", "--input", "-", "--aligner", "exact", "--tokenized", stdin=rows.encode())
     assert out == "1-1 2-2\n\n\n\n"
 
 
-def test_align_scores_gold(redraft, tmp_path):
+def test_align_scores_gold(command, tmp_path):
     (tmp_path / "g.tsv").write_text("i\ta b\t-\ta c\t-\t-\t-\t0-0 1-1\t\n", encoding="utf-8")
-    status, out, _ = redraft("align", "--gold", "g.tsv", "--aligner", "exact")
+    status, out, _ = command("align", "--gold", "g.tsv", "--aligner", "exact")
     assert status == 0
     assert out == "g.tsv: 1 pairs  precision 100.0  recall 50.0  F1 66.7  different words F1 0.0\n"
 
 
-def test_plan_extract(redraft, tmp_path):
+def test_plan_extract(command, tmp_path):
     (tmp_path / "a.txt").write_text("The artisans remain old .\n\n<b>same</b>\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("The makers remained .\nx\n<b>same</b>\n", encoding="utf-8")
     argv = ["plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--aligner", "exact"]
-    status, out, err = redraft(*argv, "--html", "page.html")
+    status, out, err = command(*argv, "--html", "page.html")
     assert status == 0
     (tmp_path / "plans.jsonl").write_text(out, encoding="utf-8")
     plans = list(read_plans("plans.jsonl"))
@@ -177,7 +158,7 @@ def test_plan_extract(redraft, tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<line" in page
     assert "&lt;" in page
-    status, out, _ = redraft(*argv, "--words", "all")
+    status, out, _ = command(*argv, "--words", "all")
     assert len(json.loads(out.splitlines()[0])["edits"]) == 5
 
 
@@ -200,20 +181,20 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize("argv, problem", MISTAKES)
-def test_mistakes_are_told(redraft, tmp_path, argv, problem):
+def test_mistakes_are_told(command, tmp_path, argv, problem):
     (tmp_path / "three.tsv").write_text("a\tb\tc\n", encoding="utf-8")
     (tmp_path / "latin.tsv").write_bytes(b"a\tb\ncaf\xe9\tb\n")
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("a\n", encoding="utf-8")
-    status, _, err = redraft(*argv)
+    status, _, err = command(*argv)
     assert status == 2
     assert problem in err
 
 
-def test_files_of_different_length_keep_what_came_before(redraft, tmp_path):
+def test_files_of_different_length_keep_what_came_before(command, tmp_path):
     (tmp_path / "a.txt").write_text("a\nb\nc\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("a\nb\n", encoding="utf-8")
-    status, out, err = redraft("plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--aligner", "exact")
+    status, out, err = command("plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--aligner", "exact")
     assert status == 2
     assert len(out.splitlines()) == 2
     assert "b.txt ends after line 2, but a.txt goes on" in err
