@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import OK, add_command, say, whole_number
 from redraft.errors import ConfigError, CorpusError, shown
 
 if TYPE_CHECKING:
@@ -32,16 +32,15 @@ Exit status: 0 all went well, 2 a mistake in options or input, 130 interrupted.
 
 
 def add_evaluate(commands: Any) -> None:
-    evaluate = commands.add_parser(
+    evaluate = add_command(
+        commands,
         "evaluate",
+        run_evaluate,
         help="score outputs: SARI, BLEU, FKGL and more, with intervals",
         usage="redraft evaluate (--corpus NAME | --source FILE --reference FILE ...) --outputs FILE ... [options]",
-        description="Score simplified sentences on a corpus, with intervals and paired tests.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        about="Score simplified sentences on a corpus, with intervals and paired tests.",
+        examples=_EXAMPLES,
     )
-    evaluate.set_defaults(run=run_evaluate)
     corpus = evaluate.add_argument_group("the corpus")
     corpus.add_argument("--corpus", metavar="NAME",
                         help="turk, turk_legacy, asset, automets, wiki_auto or wikilarge")  # fmt: skip

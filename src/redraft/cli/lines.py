@@ -6,14 +6,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import PlanReader, read_plans
 from redraft.errors import ConfigError, PlanError, RedraftError, shown
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 from redraft.cli.lines import count_lines, open_lines
 from redraft.cli.results import Written, check_out, opened, rewrite_lines, write_results
 from redraft.cli.settings import DEFAULTS, HINTS, choices_of, config_from_flags, default_of, flag_of, kinds_of
-from redraft.cli.talk import OK, SKIPPED, say, whole_number
+from redraft.cli.talk import OK, SKIPPED, add_command, say, whole_number
 from redraft.constrain.phrases import Variants
 from redraft.constrain.plan_files import OnError
 from redraft.decode.config import DecodeConfig
@@ -37,16 +37,15 @@ Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or in
 
 
 def add_simplify(commands: Any) -> None:
-    simplify = commands.add_parser(
+    simplify = add_command(
+        commands,
         "simplify",
+        run_simplify,
         help="rewrite sentences, each by its plan",
         usage="redraft simplify --model NAME [options] [TEXT ...]",
-        description="Rewrite sentences with a model, each by the edits that its plan asks for.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        about="Rewrite sentences with a model, each by the edits that its plan asks for.",
+        examples=_EXAMPLES,
     )
-    simplify.set_defaults(run=run_simplify)
     what = simplify.add_argument_group("what to rewrite")
     what.add_argument("texts", nargs="*", metavar="TEXT", help="one sentence for each argument")
     what.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")

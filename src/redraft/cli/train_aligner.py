@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import OK, add_command, say, whole_number
 from redraft.errors import ConfigError
 
 _EXAMPLES = """\
@@ -18,16 +18,15 @@ A run that was killed goes on from its last checkpoint when the same command is 
 
 
 def add_train_aligner(commands: Any) -> None:
-    aligner = commands.add_parser(
+    aligner = add_command(
+        commands,
         "train-aligner",
+        run_train_aligner,
         help="train a word aligner on gold alignments",
         usage="redraft train-aligner --gold DIR --encoder NAME --out DIR [options]",
-        description="Train a word aligner on gold alignments.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        about="Train a word aligner on gold alignments.",
+        examples=_EXAMPLES,
     )
-    aligner.set_defaults(run=run_train_aligner)
     aligner.add_argument("--gold", metavar="DIR", help="the folder with the files of MultiMWA, Edinburgh++ and MSR RTE")
     aligner.add_argument("--encoder", metavar="NAME", help="the encoder to start from: a name on the hub or a folder")
     aligner.add_argument("--out", metavar="DIR", help="where the aligner goes")
