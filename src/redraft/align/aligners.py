@@ -14,6 +14,8 @@ Name = Literal["trained", "vectors", "exact"]
 class WordAligner(Protocol):
     """Anything that links the words of two sentences."""
 
+    too_long: int  # pairs so far that were beyond its reach and were not, or not wholly, aligned by it
+
     def align(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
         """The links of each pair, in order."""
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from redraft.align.links import Link, Links, parse_links, reversed_links
+from redraft.align.links import Links, parse_links, reversed_links
 from redraft.errors import CorpusError
 
 _SOURCE, _TARGET, _SURE, _POSSIBLE = 1, 3, 7, 8  # columns of MultiMWA
@@ -43,7 +43,7 @@ def read_gold(path: str | Path) -> list[GoldPair]:
     for number, (source, target, sure, possible) in enumerate(rows, 1):
         try:
             pair = GoldPair(tuple(source.split()), tuple(target.split()), parse_links(sure), parse_links(possible))
-            _check(pair, pair.links)
+            _check(pair)
         except CorpusError as error:
             raise CorpusError(f"{path}, pair {number}: {error.problem}", error.hint) from None
         pairs.append(pair)
@@ -66,8 +66,8 @@ def _json_rows(text: str) -> list[Sequence[str]]:
     return [[item[key] for key in keys] for item in json.loads(text)]
 
 
-def _check(pair: GoldPair, links: Sequence[Link] | Links) -> None:
-    for left, right in links:
+def _check(pair: GoldPair) -> None:
+    for left, right in pair.links:
         if left >= len(pair.source) or right >= len(pair.target):
             raise CorpusError(f"the link {left}-{right} is about words that are not there.",
                               "Links count words from 0.")  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from redraft.align.encoders import chosen_device
 from redraft.align.exact import align_exactly
 from redraft.align.links import Links
 from redraft.align.network import Aligner, HeadConfig, PairReader, Words
@@ -24,15 +25,15 @@ _WEIGHTS, _HEAD = "aligner.safetensors", "aligner.json"
 
 
 class TrainedAligner:
-    """Links where the network's probability is above a threshold and near the best of its row or its column.
+    """Links where the network's probability is above a threshold.
 
     Pairs beyond the encoder's length are aligned exactly instead and counted in `too_long`.
     """
 
-    def __init__(self, model: Aligner, reader: PairReader, *, threshold: float = 0.5, rivals: float = 0.0) -> None:
+    def __init__(self, model: Aligner, reader: PairReader, *, threshold: float = 0.5) -> None:
         self.model = model.eval()
         self.reader = reader
-        self.threshold, self.rivals = threshold, rivals
+        self.threshold = threshold
         self.too_long = 0
 
     @classmethod
@@ -53,8 +54,8 @@ class TrainedAligner:
         encoder.pooler = None
         model = Aligner(encoder, HeadConfig(**about["head"]))
         model.load_state_dict(weights)
-        place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
-        return cls(model.to(place, _dtype(place)), reader, threshold=about["threshold"], rivals=about["rivals"])
+        place = chosen_device(device)
+        return cls(model.to(place, _dtype(place)), reader, threshold=about["threshold"])
 
     def save(self, folder: str | Path) -> None:
         path = Path(folder)
@@ -62,7 +63,7 @@ class TrainedAligner:
         self.model.encoder.config.save_pretrained(path)
         self.reader.tokenizer.save_pretrained(path)
         save_eight_bit(path / _WEIGHTS, self.model.state_dict())
-        about = {"threshold": self.threshold, "rivals": self.rivals, "head": self.model.head.config.to_json()}
+        about = {"threshold": self.threshold, "head": self.model.head.config.to_json()}
         (path / _HEAD).write_text(json.dumps(about) + "\n", encoding="utf-8")
 
     def align(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Links]:
@@ -71,7 +72,7 @@ class TrainedAligner:
             if table is None:
                 yield align_exactly(source, target)
             else:
-                yield chosen(table, self.threshold, self.rivals)
+                yield links_above(table, self.threshold)
 
     def probabilities(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Tensor]:
         """(source words, target words) for each pair; zeros for one that is too long."""
@@ -99,10 +100,9 @@ class TrainedAligner:
         return [table[: len(source), : len(target)] for table, (source, target) in zip(tables, pairs, strict=True)]
 
 
-def chosen(table: Tensor, threshold: float, rivals: float) -> Links:
-    """The cells above the threshold, but not those that are below `rivals` times the best of both row and column."""
-    beaten = (table < rivals * table.amax(1, keepdim=True)) & (table < rivals * table.amax(0, keepdim=True))
-    return frozenset((int(i), int(j)) for i, j in ((table > threshold) & ~beaten).nonzero().tolist())
+def links_above(table: Tensor, threshold: float) -> Links:
+    """The cells of a table of probabilities that are links."""
+    return frozenset((int(i), int(j)) for i, j in (table > threshold).nonzero().tolist())
 
 
 def _dtype(place: torch.device) -> torch.dtype:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from redraft.align.encoders import chosen_device, load_encoder
 from redraft.align.links import Links
 from redraft.align.network import PairReader, Words
 from redraft.errors import ConfigError, shown
@@ -22,23 +23,19 @@ _AHEAD = 64  # pairs encoded at once
 class VectorAligner:
     """An encoder of `transformers`, each sentence read by itself, and one of three ways to choose links.
 
-    The vectors are those of the hidden layer two thirds up, which align better than the last.
+    The vectors are those of the hidden layer two thirds up, which align better than the last. Pairs with words beyond
+    the encoder's length, which get no link, are counted in `too_long`.
     """
 
     def __init__(
         self, encoder: str, *, method: Method = "argmax", layer: int | None = None, device: str | None = None
     ) -> None:
-        from transformers import AutoModel, AutoTokenizer
-
         if method not in get_args(Method):
             raise ConfigError(f"the method {shown(method)} is not known.", f"Use one of {', '.join(get_args(Method))}.")
-        try:
-            self._encoder: Any = AutoModel.from_pretrained(encoder, dtype=torch.float32).eval()
-            self._reader = PairReader(AutoTokenizer.from_pretrained(encoder))
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"the encoder {encoder} cannot be loaded: {str(error).splitlines()[0]}",
-                              "Give a name on the Hugging Face hub or a folder.") from None  # fmt: skip
-        self._encoder.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+        encoder_model, tokenizer = load_encoder(encoder)
+        self._encoder = encoder_model.eval().to(chosen_device(device))
+        self._reader = PairReader(tokenizer)
+        self.too_long = 0
         depth = self._encoder.config.num_hidden_layers
         self._choose, self._layer = _METHODS[method], round(2 / 3 * depth) if layer is None else layer
 
@@ -46,6 +43,7 @@ class VectorAligner:
         pairs = iter(pairs)
         while ahead := list(islice(pairs, _AHEAD)):
             sides = [side for pair in ahead for side in pair]
+            self.too_long += sum(any(len(self._reader.cut(side)) < len(side) for side in pair) for pair in ahead)
             vectors = self._vectors(sides)
             for number in range(len(ahead)):
                 yield self._choose(_cosines(vectors[2 * number], vectors[2 * number + 1]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from redraft.cli.talk import OK, say
+from redraft.cli.talk import OK, add_command, say
 from redraft.errors import ConfigError
 
 _EXAMPLES = """\
@@ -19,16 +19,15 @@ A line of input is a source, a tab and a target. A line of output has their link
 
 
 def add_align(commands: Any) -> None:
-    align = commands.add_parser(
+    align = add_command(
+        commands,
         "align",
+        run_align,
         help="link the words of two sentences",
         usage="redraft align --input PAIRS.tsv [options]",
-        description="Link the words of sentences with those of their rewritings.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        about="Link the words of sentences with those of their rewritings.",
+        examples=_EXAMPLES,
     )
-    align.set_defaults(run=run_align)
     align.add_argument("--input", metavar="FILE", help="source ⇥ target on each line, UTF-8; - is standard input")
     align.add_argument("--tokenized", action="store_true", help="take words as they stand, separated by spaces")
     align.add_argument("--gold", metavar="FILE", nargs="+", default=[],
@@ -60,9 +59,13 @@ def run_align(options: argparse.Namespace) -> int:
         pairs = read_table(options.input, tokenized=options.tokenized)
         for links in aligner.align(pair.words for pair in pairs):
             print(shown_links(links))
-    if getattr(aligner, "too_long", 0):
-        say(f"pairs too long for the encoder, aligned exactly instead: {aligner.too_long}")  # type: ignore[attr-defined]
+    if aligner.too_long:
+        say(too_long_notice(aligner.too_long))
     return OK
+
+
+def too_long_notice(pairs: int) -> str:
+    return f"pairs too long for the encoder, aligned by equal words or in part: {pairs:,}"
 
 
 def _scored(aligner: Any, path: str) -> str:

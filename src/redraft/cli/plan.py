@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import tee
 from typing import TYPE_CHECKING, Any, get_args
 
-from redraft.cli.align import add_aligner_options
-from redraft.cli.talk import OK, say
+from redraft.cli.align import add_aligner_options, too_long_notice
+from redraft.cli.talk import OK, add_command, say
 from redraft.errors import ConfigError, shown
 
 if TYPE_CHECKING:
@@ -32,16 +32,15 @@ _SHOWN = 200  # pairs on the page
 def add_plan(commands: Any) -> None:
     plan = commands.add_parser("plan", help="make plans", description="Make plans.", allow_abbrev=False)
     kinds = plan.add_subparsers(dest="what", metavar="WHAT", required=True)
-    extract = kinds.add_parser(
+    extract = add_command(
+        kinds,
         "extract",
+        run_extract,
         help="plans that turn sentences into their references",
         usage="redraft plan extract --source FILE --reference FILE [options]",
-        description="The edits that turn each source into its reference, from links between their words.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        about="The edits that turn each source into its reference, from links between their words.",
+        examples=_EXAMPLES,
     )
-    extract.set_defaults(run=run_extract)
     extract.add_argument("--source", metavar="FILE", help="sources, one on each line; - is standard input")
     extract.add_argument("--reference", metavar="FILE", help="their references, line by line")
     extract.add_argument("--words", metavar="WHICH", default="content",
@@ -77,7 +76,7 @@ def run_extract(options: argparse.Namespace) -> int:
                 page.append(Shown(pair, links, extracted.plan))
     finally:
         sys.stdout.flush()
-        total["too_long"] = getattr(aligner, "too_long", 0)
+        total["too_long"] = aligner.too_long
         for line in _statistics(total):
             say(line)
         if options.html and page:
@@ -110,5 +109,5 @@ def _statistics(total: Counter[str]) -> list[str]:
     if total["parted"]:
         lines.append(f"phrases whose parts stand apart, of which one was replaced: {total['parted']:,}")
     if total["too_long"]:
-        lines.append(f"pairs too long for the encoder, aligned exactly instead: {total['too_long']:,}")
+        lines.append(too_long_notice(total["too_long"]))
     return lines

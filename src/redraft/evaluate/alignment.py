@@ -25,7 +25,9 @@ class LinkScores:
 def score_links(found: Sequence[Links], gold: Sequence[GoldPair]) -> LinkScores:
     """Of a pair without links on one side the share is 1 if the other has none either, else 0."""
     pairs = [(links, pair.links) for links, pair in zip(found, gold, strict=True)]
-    return _mean(pairs)
+    precision = sum(_share(ours & theirs, ours, theirs) for ours, theirs in pairs) / len(pairs)
+    recall = sum(_share(ours & theirs, theirs, ours) for ours, theirs in pairs) / len(pairs)
+    return LinkScores(100 * precision, 100 * recall)
 
 
 def score_different(found: Sequence[Links], gold: Sequence[GoldPair]) -> LinkScores:
@@ -38,12 +40,6 @@ def score_different(found: Sequence[Links], gold: Sequence[GoldPair]) -> LinkSco
         )
         right, made, wanted = right + len(ours & theirs), made + len(ours), wanted + len(theirs)
     return LinkScores(100 * right / made if made else 0.0, 100 * right / wanted if wanted else 0.0)
-
-
-def _mean(pairs: Sequence[tuple[Links, Links]]) -> LinkScores:
-    precision = sum(_share(ours & theirs, ours, theirs) for ours, theirs in pairs) / len(pairs)
-    recall = sum(_share(ours & theirs, theirs, ours) for ours, theirs in pairs) / len(pairs)
-    return LinkScores(100 * precision, 100 * recall)
 
 
 def _share(right: Links, of: Links, other: Links) -> float:

@@ -15,10 +15,11 @@ from typing import Any
 import torch
 from torch import nn
 
+from redraft.align.encoders import chosen_device, load_encoder
 from redraft.align.gold import GoldPair, read_gold
 from redraft.align.links import Links
 from redraft.align.network import Aligner, HeadConfig, PairReader
-from redraft.align.trained import TrainedAligner, chosen
+from redraft.align.trained import TrainedAligner, links_above
 from redraft.errors import ConfigError, CorpusError
 from redraft.evaluate.alignment import score_different, score_links
 
@@ -101,17 +102,17 @@ def train_aligner(
     sets = read_sets(folder, settings)
     counts = f"{len(sets.main):,} pairs of MultiMWA, {len(sets.other):,} others ({sets.left_out} left out)"
     say(f"{counts}, {len(sets.held)} held")
-    place = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    place = chosen_device(device)
     run = _Run(encoder, sets, settings, place, out, say)
     run.train()
-    threshold, rivals, figures = run.choose_threshold()
-    aligner = TrainedAligner(run.averaged, run.reader, threshold=threshold, rivals=rivals)
+    threshold, figures = run.choose_threshold()
+    aligner = TrainedAligner(run.averaged, run.reader, threshold=threshold)
     aligner.save(out)
     stored = TrainedAligner.load(out, device=str(place))
     small = _figures(list(stored.align((pair.source, pair.target) for pair in sets.held)), sets.held)
     say(f"as stored, in 8 bits: {_shown(small)}")
     about = {
-        "settings": asdict(settings), "encoder": Path(encoder).name, "threshold": threshold, "rivals": rivals,
+        "settings": asdict(settings), "encoder": Path(encoder).name, "threshold": threshold,
         "held": figures, "held_eight_bit": small,
         "pairs": {"main": len(sets.main), "other": len(sets.other), "held": len(sets.held)},
         "data": {name: _digest(Path(folder) / name) for name in (*MAIN, *OTHER)},
@@ -128,16 +129,10 @@ class _Run:
     def __init__(
         self, encoder: str, sets: GoldSets, settings: AlignerTraining, device: torch.device, out: Path, say: Say
     ) -> None:
-        from transformers import AutoModel, AutoTokenizer
-
         torch.manual_seed(settings.seed)
         self.sets, self.settings, self.device, self.out, self.say = sets, settings, device, out, say
-        try:
-            body: Any = AutoModel.from_pretrained(encoder, dtype=torch.float32)
-            self.reader = PairReader(AutoTokenizer.from_pretrained(encoder))
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"the encoder {encoder} cannot be loaded: {str(error).splitlines()[0]}",
-                              "Give a name on the Hugging Face hub or a folder.") from None  # fmt: skip
+        body, tokenizer = load_encoder(encoder)
+        self.reader = PairReader(tokenizer)
         if getattr(body, "pooler", None) is not None:
             body.pooler = None  # what it makes is not used
         shape = HeadConfig(**{**asdict(settings.head), "hidden": body.config.hidden_size,
@@ -175,20 +170,16 @@ class _Run:
             if (step + 1) % _EVERY == 0:
                 self._checkpoint(step + 1, optimizer, schedule)
 
-    def choose_threshold(self) -> tuple[float, float, dict[str, float]]:
-        """The threshold and the share of rivals that are best on the held pairs, and the figures there."""
+    def choose_threshold(self) -> tuple[float, dict[str, float]]:
+        """The threshold that is best on the held pairs, and the figures there."""
         held = self.sets.held
         aligner = TrainedAligner(self.averaged, self.reader)
         tables = list(aligner.probabilities((pair.source, pair.target) for pair in held))
-        shares = (0.0, 0.5, 0.7, 0.8, 0.9)
-        found = {
-            (threshold / 100, share): _figures([chosen(table, threshold / 100, share) for table in tables], held)
-            for threshold in range(20, 70, 5)
-            for share in shares
-        }
-        (threshold, share), figures = max(found.items(), key=lambda item: item[1]["f1"])
-        self.say(f"threshold {threshold}, rivals {share}: {_shown(figures)}")
-        return threshold, share, figures
+        levels = [percent / 100 for percent in range(20, 70, 5)]
+        found = {level: _figures([links_above(table, level) for table in tables], held) for level in levels}
+        best = max(levels, key=lambda level: found[level]["f1"])
+        self.say(f"threshold {best}: {_shown(found[best])}")
+        return best, found[best]
 
     def _epoch(self, epoch: int) -> Iterator[list[GoldPair]]:
         """Batches of pairs of like length, each pair turned round half of the time; the same in every run."""

@@ -1,0 +1,27 @@
+"""Encoders of `transformers`, and where they run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from redraft.errors import ConfigError
+
+
+def load_encoder(name: str) -> tuple[Any, Any]:
+    """An encoder in float32 and its tokenizer, by name on the hub or by folder."""
+    from transformers import AutoModel, AutoTokenizer
+
+    try:
+        return AutoModel.from_pretrained(name, dtype=torch.float32), AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"the encoder {name} cannot be loaded: {str(error).splitlines()[0]}",
+            "Give a name on the Hugging Face hub or a folder.",
+        ) from None
+
+
+def chosen_device(name: str | None) -> torch.device:
+    """The device of that name; if none is given, a GPU where there is one."""
+    return torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
