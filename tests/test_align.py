@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from redraft.align.aligners import make_aligner
+from redraft.align.batches import PairReader
 from redraft.align.exact import ExactAligner, align_exactly, lemma
 from redraft.align.function_words import is_content
 from redraft.align.gold import GoldPair, read_gold
 from redraft.align.links import parse_links, shown_links
-from redraft.align.network import HeadConfig, PairReader
+from redraft.align.network import HeadConfig
 from redraft.align.trained import TrainedAligner
 from redraft.align.vectors import VectorAligner, argmax, itermax, match
 from redraft.align.words import normal

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from redraft.align.batches import PairReader, Words
 from redraft.align.encoders import chosen_device
 from redraft.align.exact import align_exactly
 from redraft.align.links import Links
-from redraft.align.network import Aligner, HeadConfig, PairReader, Words
+from redraft.align.network import Aligner, HeadConfig
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
 
-_TOKENS = 4096  # in a batch, padding included
+_TOKENS = 2048  # in a batch, padding included
 _AHEAD = 1024  # pairs read at once and sorted by length
+_SCALE_ON_GPU = 32  # times as many of both
 _WEIGHTS, _HEAD = "aligner.safetensors", "aligner.json"
+
+Found = TypeVar("Found")
 
 
 class TrainedAligner:
@@ -68,36 +73,49 @@ class TrainedAligner:
 
     def align(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Links]:
         """Links of each pair, in order; pairs are read ahead by a thousand or so."""
-        for source, target, table in self._tables(pairs):
-            if table is None:
-                yield align_exactly(source, target)
-            else:
-                yield links_above(table, self.threshold)
+        for source, target, links in self._in_order(pairs, self._links):
+            yield align_exactly(source, target) if links is None else links
 
     def probabilities(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Tensor]:
         """(source words, target words) for each pair; zeros for one that is too long."""
-        for source, target, table in self._tables(pairs):
-            yield torch.zeros(len(source), len(target)) if table is None else table
+        for source, target, table in self._in_order(pairs, list):
+            there = torch.zeros(0, 0) if table is None else table[: len(source), : len(target)].cpu()
+            yield there if there.numel() else torch.zeros(len(source), len(target))
 
-    def _tables(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[tuple[Words, Words, Tensor | None]]:
+    def _in_order(
+        self, pairs: Iterable[tuple[Words, Words]], read: Callable[[Tensor], Sequence[Found]]
+    ) -> Iterator[tuple[Words, Words, Found | None]]:
+        """What `read` makes of the tables of a batch, for each pair; None for one without words or too long."""
         pairs = iter(pairs)
-        while ahead := list(islice(pairs, _AHEAD)):
-            tables: list[Tensor | None] = [None] * len(ahead)
-            sizes = [self.reader.length(source, target) for source, target in ahead]
+        scale = _SCALE_ON_GPU if self.device.type == "cuda" else 1
+        while ahead := list(islice(pairs, _AHEAD * scale)):
+            found: list[Found | None] = [None] * len(ahead)
+            sizes = self.reader.lengths(ahead)
             fit = [at for at in range(len(ahead)) if all(ahead[at]) and sizes[at] <= self.reader.limit]
             self.too_long += sum(size > self.reader.limit for size in sizes)
-            for group in _by_length(sorted(fit, key=lambda at: sizes[at]), sizes):
-                for at, found in zip(group, self._forward([ahead[at] for at in group]), strict=True):
-                    tables[at] = found
-            for (source, target), table in zip(ahead, tables, strict=True):
-                yield source, target, table
+            for group in _by_length(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS * scale):
+                for at, one in zip(group, read(self._tables([ahead[at] for at in group])), strict=True):
+                    found[at] = one
+            for (source, target), what in zip(ahead, found, strict=True):
+                yield source, target, what
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.model.parameters()).device
 
     @torch.inference_mode()
-    def _forward(self, pairs: Sequence[tuple[Words, Words]]) -> list[Tensor]:
-        weight = next(self.model.parameters())
-        batch = self.reader.batch(pairs).to(weight.device)
-        tables = self.model(batch).float().sigmoid().cpu()
-        return [table[: len(source), : len(target)] for table, (source, target) in zip(tables, pairs, strict=True)]
+    def _tables(self, pairs: Sequence[tuple[Words, Words]]) -> Tensor:
+        """(batch, n, m): probabilities, 0 where there is no word pair."""
+        batch = self.reader.batch(pairs).to(self.device)
+        logits: Tensor = self.model(batch)
+        return logits.float().sigmoid() * batch.cells[:, 0]
+
+    def _links(self, tables: Tensor) -> list[Links]:
+        """The links of every table; found for all at once, since each question to a GPU costs a wait."""
+        row, left, right = (tables > self.threshold).nonzero().cpu().numpy().T
+        links = list(zip(left.tolist(), right.tolist(), strict=True))
+        ends = np.searchsorted(row, np.arange(len(tables) + 1)).tolist()  # rows come in order
+        return [frozenset(links[start:end]) for start, end in pairwise(ends)]
 
 
 def links_above(table: Tensor, threshold: float) -> Links:
@@ -113,11 +131,11 @@ def _dtype(place: torch.device) -> torch.dtype:
     return torch.bfloat16 if supported else torch.float32
 
 
-def _by_length(order: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Groups of a few thousand tokens each, padding included; `order` is by size."""
+def _by_length(order: Sequence[int], sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Groups of at most so many tokens, padding included; `order` is by size."""
     group: list[int] = []
     for at in order:
-        if group and (len(group) + 1) * sizes[at] > _TOKENS:
+        if group and (len(group) + 1) * sizes[at] > most:
             yield group
             group = []
         group.append(at)

@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from redraft.align.batches import PairReader, Words
 from redraft.align.encoders import chosen_device, load_encoder
 from redraft.align.links import Links
-from redraft.align.network import PairReader, Words
 from redraft.errors import ConfigError, shown
 
 Array = NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""The recipe of the embedded simplifier; README.md says how it is run."""

@@ -1,0 +1,54 @@
+"""What a rewriting is like, in three figures that the teacher can be told (after ACCESS: Martin et al., 2020)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from redraft.align.function_words import is_content
+from training.tokenizer import WORD
+
+_RARE = 100_000  # the rank of a word that is not among the known ones
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Style, length of the rewriting as a share of the source's, words in common, rank of its rarer words likewise."""
+
+    style: str
+    length: float
+    likeness: float
+    simplicity: float
+
+    def prompt(self, source: str) -> str:
+        figures = f"length {self.length:.2f}, likeness {self.likeness:.2f}, words {self.simplicity:.2f}"
+        return f"{self.style}, {figures}\n{source}\n→"  # the rewriting follows after a space
+
+
+def controls_of(style: str, source: str, target: str, ranks: Mapping[str, int]) -> Controls:
+    hard = _hardness(source, ranks)
+    return Controls(
+        style,
+        _step(len(target) / max(len(source), 1)),
+        _step(likeness(source, target)),
+        _step(_hardness(target, ranks) / hard if hard else 1.0),
+    )
+
+
+def likeness(source: str, target: str) -> float:
+    """Words that both have, of all they have: 1 for the same words, 0 for none in common."""
+    one, other = (Counter(text.lower().split()) for text in (source, target))
+    size = sum(one.values()) + sum(other.values())
+    return 2 * sum((one & other).values()) / size if size else 1.0
+
+
+def _hardness(text: str, ranks: Mapping[str, int]) -> float:
+    """The logarithm of the rank that a quarter of the content words go beyond."""
+    found = sorted(math.log(ranks.get(word, _RARE)) for word in WORD.findall(text.lower()) if is_content(word))
+    return found[(3 * len(found)) // 4] if found else 0.0
+
+
+def _step(value: float) -> float:
+    return round(min(max(value, 0.2), 1.5) * 20) / 20

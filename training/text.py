@@ -1,0 +1,54 @@
+"""The data folder: plain text, pairs of sentences, and the sentences held out for choices."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from redraft.evaluate.corpora import load_corpus
+
+LICENCE_FORBIDS = ("asset",)  # CC BY-NC: tags that shipped weights may not learn from
+
+
+def text_files(data: Path) -> list[Path]:
+    return sorted((data / "text").glob("*.txt.xz"))
+
+
+def articles(data: Path) -> Iterator[list[str]]:
+    """Articles as lists of sentences."""
+    for path in text_files(data):
+        yield from articles_of(path)
+
+
+def articles_of(path: Path) -> Iterator[list[str]]:
+    article: list[str] = []
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            sentence = line.strip()
+            if sentence:
+                article.append(sentence)
+            elif article:
+                yield article
+                article = []
+    if article:
+        yield article
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Validation sentences of Turk and ASSET that no training pair contains."""
+
+    sources: list[str]
+    references: dict[str, list[list[str]]]  # corpus → (reference, sentence)
+
+
+def read_held_out(data: Path) -> HeldOut:
+    rows = [int(row) for row in (data / "eval" / "turk_asset_valid_heldout400.ids").read_text().split()]
+    references, sources = {}, []
+    for name in ("turk", "asset"):
+        corpus = load_corpus(name, "valid", data=data / "eval")
+        sources = [corpus.sources[row] for row in rows]
+        references[name] = [[reference[row] for row in rows] for reference in corpus.references]
+    return HeldOut(sources, references)
