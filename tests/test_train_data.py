@@ -49,7 +49,7 @@ def test_a_packed_table_holds_the_same():
     Path("pairs.tsv.xz").write_bytes(lzma.compress(b"a\tb\n"))
     plain, packed = read_pairs("pairs.tsv"), read_pairs("pairs.tsv.xz")
     assert (packed.sources, packed.references) == (plain.sources, plain.references)
-    assert packed.files[0][1] == plain.files[0][1] != read_files({"x.tsv": "a\tc\n"}).files[0][1]
+    assert packed.digests == plain.digests != read_files({"x.tsv": "a\tc\n"}).digests
 
 
 def read_files(files, **settings):
@@ -213,6 +213,22 @@ def test_long_pairs_are_refused_or_left_out_and_never_cut(family, long, settings
         caught.value.hint == "Shorten what is too long, raise --max-length, or leave such pairs out with --long skip."
     )
     assert check_lengths(family, rows, long="skip", **settings) == [0, 2]
+
+
+def test_the_file_of_the_long_side_is_named():
+    pairs = read_files({"s": "old\nold man\n", "t": "man\nold old old\n"})
+    examples = make_examples(start("bart"), pairs.sources, pairs.targets, None)
+    with pytest.raises(CorpusError, match=r"^t, line 2: the target has 4 tokens, and --max-length is 3"):
+        usable_rows(examples, pairs, RewriterTraining(max_length=3), None)
+
+
+def test_a_source_without_tokens():
+    pairs = read_files({"p.tsv": "old\tman\nold\tman\n"})
+    examples = make_examples(start("bart"), pairs.sources, pairs.targets, None)
+    examples.sources[1] = examples.sources[1][:0]
+    with pytest.raises(CorpusError, match=r"^p\.tsv, line 2: nothing of the source is left in the model's tokens"):
+        usable_rows(examples, pairs, RewriterTraining(), None)
+    assert usable_rows(examples, pairs, RewriterTraining(on_error="skip"), None) == [0]
 
 
 def test_what_just_fits_is_kept():

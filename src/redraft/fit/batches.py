@@ -89,33 +89,33 @@ def usable_rows(examples: Examples, pairs: PairSet, settings: RewriterTraining, 
 
     `positions`: how many tokens the model can tell apart, where it is bound to a number.
     """
-    kept, empty, long = [], list[int](), dict[int, str]()
+    kept, empty, long = [], list[int](), list[str]()
     for row, (source, target) in enumerate(examples.sizes):
-        side, size = ("source", source) if source >= target else ("target", target)
+        side, size, column = ("source", source, 0) if source >= target else ("target", target, 1)
         total = source + target if examples.causal else size
         if not source:
             empty.append(row)
         elif size > settings.max_length:
-            long[row] = f"the {side} has {size:,} tokens, and --max-length is {settings.max_length:,}"
+            why = f"the {side} has {size:,} tokens, and --max-length is {settings.max_length:,}"
+            long.append(f"{pairs.place(row, column)}: {why}")
         elif positions is not None and total > positions:
             what = "source and target have" if examples.causal else f"the {side} has"
-            long[row] = f"{what} {total:,} tokens, and the model reads {positions:,}"
+            long.append(f"{pairs.place(row, column)}: {what} {total:,} tokens, and the model reads {positions:,}")
         else:
             kept.append(row)
     if empty and settings.on_error == "raise":
         raise CorpusError(
-            f"{pairs.place}, line {pairs.lines[empty[0]]}: nothing of the source is left in the model's tokens.",
+            f"{pairs.place(empty[0])}: nothing of the source is left in the model's tokens.",
             "Delete the line, or leave such lines out with --on-error skip.",
         )
     if long and settings.long == "raise":
-        row, why = next(iter(long.items()))
         more = f"; {len(long):,} pairs are too long" if len(long) > 1 else ""
         raise CorpusError(
-            f"{pairs.place}, line {pairs.lines[row]}: {why}{more}.",
+            f"{long[0]}{more}.",
             "Shorten what is too long, raise --max-length, or leave such pairs out with --long skip.",
         )
     if not kept:
-        raise CorpusError(f"{pairs.place}: no pair is left.", "Raise --max-length, or give other pairs.")
+        raise CorpusError(f"{pairs.names[0]}: no pair is left.", "Raise --max-length, or give other pairs.")
     return kept
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from redraft.constrain.plan_files import OnError
 from redraft.errors import CorpusError
@@ -19,8 +18,8 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 class PairSet:
     """Sources with one target each, or with several references, and the lines they stand in."""
 
-    files: list[tuple[str, str]]  # names and digests
-    place: str  # how a message names the file
+    names: list[str]  # of the files, as they were given
+    digests: list[str]
     sources: list[str]
     references: list[list[str]]  # (reference, sentence); pairs to train on have one
     lines: list[int]
@@ -33,11 +32,15 @@ class PairSet:
     def targets(self) -> list[str]:
         return self.references[0]
 
+    def place(self, row: int, column: int = 0) -> str:
+        """Where a message sends its reader for the source (column 0) or a reference of a pair."""
+        return _place(self.names, self.lines[row], column)
+
     def only(self, kept: Sequence[int]) -> PairSet:
         """The pairs of these places."""
         return PairSet(
-            self.files,
-            self.place,
+            self.names,
+            self.digests,
             [self.sources[at] for at in kept],
             [[reference[at] for at in kept] for reference in self.references],
             [self.lines[at] for at in kept],
@@ -54,7 +57,6 @@ def read_pairs(paths: Paths, *, more_references: bool = False, on_error: OnError
     names = [str(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     tables = [_rows(name) for name in names]
     _check_files(names, [rows for rows, _ in tables], more_references)
-    place = names[0] if len(names) == 1 else " and ".join(names)
     kept: list[tuple[int, list[str]]] = []
     skipped: list[CorpusError] = []
     columns = None if more_references else 2  # the first good line decides how many references there are
@@ -69,10 +71,10 @@ def read_pairs(paths: Paths, *, more_references: bool = False, on_error: OnError
         columns = len(texts)
         kept.append((number, texts))
     if not kept:
-        raise CorpusError(f"{place}: every line is bad.", str(skipped[0]))
+        raise CorpusError(f"{names[0]}: every line is bad.", str(skipped[0]))
     sources, *references = map(list, zip(*(texts for _, texts in kept), strict=True))
-    files = [(Path(name).name, found) for name, (_, found) in zip(names, tables, strict=True)]
-    return PairSet(files, place, sources, references, [number for number, _ in kept], skipped)
+    digests = [found for _, found in tables]
+    return PairSet(names, digests, sources, references, [number for number, _ in kept], skipped)
 
 
 def _rows(name: str) -> tuple[list[bytes], str]:
@@ -106,7 +108,7 @@ def _texts(names: Sequence[str], cells: Sequence[bytes], number: int, columns: i
         if len(texts) < 2 or len(texts) != (columns or len(texts)):
             count = "1 column" if len(texts) == 1 else f"{len(texts)} columns"
             raise CorpusError(
-                f"{names[0]}, line {number}: has {count}, and {columns or 2} are needed.",
+                f"{_place(names, number)}: has {count}, and {columns or 2} are needed.",
                 "Write the source, one tab, and the target on each line; only --valid takes further references, "
                 "the same number on every line.",
             )
@@ -114,7 +116,11 @@ def _texts(names: Sequence[str], cells: Sequence[bytes], number: int, columns: i
         if not text.strip():
             what = "source" if at == 0 else "target" if len(texts) == 2 else f"reference {at}"
             raise CorpusError(
-                f"{names[0] if len(names) == 1 else names[at]}, line {number}: the {what} is empty.",
+                f"{_place(names, number, at)}: the {what} is empty.",
                 "Fill it, delete the line, or leave such lines out with --on-error skip.",
             )
     return [text.strip() for text in texts]
+
+
+def _place(names: Sequence[str], line: int, column: int = 0) -> str:
+    return f"{names[0] if len(names) == 1 else names[column]}, line {line}"

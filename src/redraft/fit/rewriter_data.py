@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from redraft.decode.transformers_steps import position_limit
 from redraft.errors import ConfigError, shown
@@ -46,7 +47,7 @@ def read_data(start: Start, train: Paths, valid: Paths, settings: RewriterTraini
     both = len(set(checks.sources) & set(pairs.sources))
     if both:
         say(f"sources of --valid that are in --train too: {both:,}; SARI will be too kind for them")
-    corpus = Corpus("valid", checks.files[0][0], checks.sources, checks.references)
+    corpus = Corpus("valid", Path(checks.names[0]).name, checks.sources, checks.references)
     return TrainingData(examples.only(kept), corpus, prompt, facts)
 
 
@@ -56,7 +57,8 @@ def _facts(name: str, pairs: PairSet, kept: int, say: Say) -> Facts:
         say(f"--{name}: bad lines left out: {len(pairs.skipped):,}; the first: {pairs.skipped[0].problem}")
     if kept < len(pairs):
         say(f"--{name}: pairs left out because they are too long, or nothing in tokens: {len(pairs) - kept:,}")
+    files = [[Path(name).name, digest] for name, digest in zip(pairs.names, pairs.digests, strict=True)]
     return {
-        "files": pairs.files, "pairs": kept, "references": len(pairs.references),
+        "files": files, "pairs": kept, "references": len(pairs.references),
         "bad_lines": len(pairs.skipped), "left_out": len(pairs) - kept,
     }  # fmt: skip
