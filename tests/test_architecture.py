@@ -17,6 +17,8 @@ NO_TORCH = (
     *(f"align/{name}.py" for name in ("words", "function_words", "pairs", "links", "gold", "exact", "aligners")),
     *(f"constrain/{name}.py" for name in ("edits", "plan_files", "verdicts", "oracle")),
     "evaluate/*.py",
+    *(f"fit/{name}.py" for name in ("pair_files", "rewriter_settings", "schedules")),
+    "cli/main.py",
 )
 
 

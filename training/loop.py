@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redraft.fit.checkpoints import save_whole
+
 _AHEAD = 6  # batches made while the GPU works
 _EVERY = 90.0  # seconds between checkpoints
 _SAY = 100  # steps between lines of the log
@@ -145,11 +147,9 @@ class Training:
         return {name: value for name, value in vars(self.settings).items() if name != "steps"}
 
     def _save(self) -> None:
-        part = self.folder / "checkpoint.part"
         state = {"step": self.step, "settings": self._fixed, "exact": self.exact.state_dict(),
                  "averaged": self.averaged.state_dict(), "optimizer": self.optimizer.state_dict()}  # fmt: skip
-        torch.save(state, part)
-        part.replace(self.folder / "checkpoint.pt")
+        save_whole(self.folder / "checkpoint.pt", state)
 
     def _resume(self) -> None:
         path = self.folder / "checkpoint.pt"

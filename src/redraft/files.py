@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import shutil
@@ -40,3 +41,8 @@ def decoded(raw: bytes, path: str, line: int) -> str:
             f"{path}, line {line}: not UTF-8: 0x{raw[error.start]:02x} is byte {error.start + 1} of the line.",
             "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
         ) from None
+
+
+def digest(data: bytes) -> str:
+    """Enough of a hash to tell one file from another in a report."""
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -14,6 +14,7 @@ from redraft.cli.evaluate import add_evaluate
 from redraft.cli.plan import add_plan
 from redraft.cli.simplify import add_simplify
 from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, say
+from redraft.cli.train import add_train
 from redraft.cli.train_aligner import add_train_aligner
 from redraft.errors import RedraftError
 
@@ -32,6 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_align(commands)
     add_plan(commands)
     add_evaluate(commands)
+    add_train(commands)
     add_train_aligner(commands)
     return parser
 

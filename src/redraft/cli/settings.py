@@ -1,14 +1,40 @@
-"""Options of the command line made from DecodeConfig: a field added there is an option here."""
+"""Options of the command line made from a class of settings: a field added there is an option here."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from functools import cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from redraft.decode.config import DecodeConfig
 from redraft.errors import ConfigError, shown
+
+_METAVARS = {int: "N", float: "X", str: "TEXT"}
+_CHOSEN = "setting_"  # what an option's name begins with among the parsed ones
+
+
+def add_setting(group: Any, name: str, of: Any = DecodeConfig) -> None:
+    """An option for one field of a class. Its text is parsed later, so that all doors give the same errors."""
+    hint, help = hints_of(of)[name], of.__dataclass_fields__[name].metadata["help"].replace("%", "%%")
+    if _default(name, of) is not None:  # the help says what no value means
+        help = f"{help} (default {default_of(name, of)})"
+    if hint is bool:
+        group.add_argument(flag_of(name), action="store_const", const="true", default=argparse.SUPPRESS,
+                           dest=_CHOSEN + name, help=help)  # fmt: skip
+        return
+    words = choices_of(hint)
+    numbers = [sign for kind, sign in _METAVARS.items() if kind in kinds_of(hint)]
+    metavar = "I,D,R" if get_origin(hint) is tuple else "|".join([*numbers, *words])
+    metavar = numbers[0] if numbers and words == ("none",) and _default(name, of) is None else metavar
+    metavar = metavar if numbers or not words else "{" + ",".join(words) + "}"
+    group.add_argument(flag_of(name), metavar=metavar, default=argparse.SUPPRESS, dest=_CHOSEN + name, help=help)
+
+
+def chosen_flags(options: argparse.Namespace) -> dict[str, str]:
+    """The settings that were given on the command line, by name, as text."""
+    return {name.removeprefix(_CHOSEN): text for name, text in vars(options).items() if name.startswith(_CHOSEN)}
 
 
 def config_from_flags(flags: Mapping[str, str]) -> DecodeConfig:
@@ -16,40 +42,44 @@ def config_from_flags(flags: Mapping[str, str]) -> DecodeConfig:
     return DecodeConfig(**{name: parse_setting(name, text) for name, text in flags.items()})
 
 
-def parse_setting(name: str, text: str) -> Any:
-    """One setting from its text, by the type that DecodeConfig gives it."""
-    hint = HINTS[name]
+def parse_setting(name: str, text: str, of: Any = DecodeConfig) -> Any:
+    """One setting from its text, by the type that its class gives it."""
+    hint = hints_of(of)[name]
     kinds = kinds_of(hint)
     choices = choices_of(hint)
     word = text.strip()
     if word in choices:
         return {"true": True, "false": False, "none": None}.get(word, word) if is_open(hint) else word
     if get_origin(hint) is tuple:
-        return tuple(_number(float, name, part) for part in word.split(","))
+        return tuple(_number(float, name, part, of) for part in word.split(","))
     for kind in (int, float):
         if kind in kinds:
-            return _number(kind, name, word)
+            return _number(kind, name, word, of)
+    if str in kinds:
+        return text
     raise ConfigError(f"{flag_of(name)} {shown(text)} is not known.", f"Use one of {', '.join(choices)}.")
 
 
-def _number(kind: Callable[[str], Any], name: str, text: str) -> Any:
+def _number(kind: Callable[[str], Any], name: str, text: str, of: Any) -> Any:
     try:
         return kind(text)
     except ValueError:
         what = "a whole number" if kind is int else "a number"
-        none = ", or none" if "none" in choices_of(HINTS[name]) else ""
-        example = f"{flag_of(name)} {default_of(name)}" if DEFAULTS[name] is not None else f"{flag_of(name)} 40"
+        none = ", or none" if "none" in choices_of(hints_of(of)[name]) else ""
+        example = f"{flag_of(name)} {default_of(name, of) if _default(name, of) is not None else 40}"
         raise ConfigError(
             f"{flag_of(name)}: {shown(text)} is not {what}{none}.", f"Write for example {example}."
         ) from None
 
 
-HINTS = get_type_hints(DecodeConfig)
-DEFAULTS = {field.name: field.default for field in fields(DecodeConfig)}
+@cache
+def hints_of(of: Any) -> dict[str, Any]:
+    """The types of all settings of a class, in order."""
+    return get_type_hints(of)
 
 
 def kinds_of(hint: Any) -> tuple[Any, ...]:
-    return (hint,) if hint in (int, float, bool) or get_origin(hint) in (tuple, Literal) else get_args(hint)
+    return (hint,) if hint in (int, float, bool, str) or get_origin(hint) in (tuple, Literal) else get_args(hint)
 
 
 def is_open(hint: Any) -> bool:
@@ -74,10 +104,15 @@ def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def default_of(name: str) -> str:
-    value = DEFAULTS[name]
+def default_of(name: str, of: Any = DecodeConfig) -> str:
+    """A default as one would write it."""
+    value = _default(name, of)
     if isinstance(value, tuple):
         return ",".join(f"{part:g}" for part in value)
     if isinstance(value, bool) or value is None:
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _default(name: str, of: Any) -> Any:
+    return of.__dataclass_fields__[name].default

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.lines import count_lines, open_lines
 from redraft.cli.results import Written, check_out, opened, rewrite_lines, write_results
-from redraft.cli.settings import DEFAULTS, HINTS, choices_of, config_from_flags, default_of, flag_of, kinds_of
+from redraft.cli.settings import add_setting, chosen_flags, config_from_flags, hints_of
 from redraft.cli.talk import OK, SKIPPED, add_command, say, whole_number
 from redraft.constrain.phrases import Variants
 from redraft.constrain.plan_files import OnError
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
 _DTYPES = ("float32", "bfloat16", "float16", "float64")
-_METAVARS = {int: "N", float: "X"}
 
 _EXAMPLES = """\
 examples:
@@ -77,37 +76,19 @@ def add_simplify(commands: Any) -> None:
 
     search = simplify.add_argument_group("the search")
     for name in _FIRST:
-        _add_setting(search, name)
+        add_setting(search, name)
     search.add_argument("--variants", choices=get_args(Variants), default="case",
                         help="forms in which a phrase counts: as it stands, capitalised too, inflected too "
                              "(default case)")  # fmt: skip
     finer = simplify.add_argument_group("the search, finer settings", "docs/search.md says exactly what they do")
-    for name in HINTS:
+    for name in hints_of(DecodeConfig):
         if name not in _FIRST:
-            _add_setting(finer, name)
-
-
-def _add_setting(group: Any, name: str) -> None:
-    """An option for one field of DecodeConfig. Its text is parsed later, so that all doors give the same errors."""
-    hint, help = HINTS[name], DecodeConfig.__dataclass_fields__[name].metadata["help"].replace("%", "%%")
-    if DEFAULTS[name] is not None:  # the help says what no value means
-        help = f"{help} (default {default_of(name)})"
-    if hint is bool:
-        group.add_argument(flag_of(name), action="store_const", const="true", default=argparse.SUPPRESS,
-                           dest=f"setting_{name}", help=help)  # fmt: skip
-        return
-    words = choices_of(hint)
-    numbers = [sign for kind, sign in _METAVARS.items() if kind in kinds_of(hint)]
-    metavar = "I,D,R" if get_origin(hint) is tuple else "|".join([*numbers, *words])
-    metavar = numbers[0] if numbers and words == ("none",) and DEFAULTS[name] is None else metavar
-    metavar = metavar if numbers or not words else "{" + ",".join(words) + "}"
-    group.add_argument(flag_of(name), metavar=metavar, default=argparse.SUPPRESS, dest=f"setting_{name}", help=help)
+            add_setting(finer, name)
 
 
 def run_simplify(options: argparse.Namespace) -> int:
     """The command itself; returns the exit status."""
-    flags = {name.removeprefix("setting_"): text for name, text in vars(options).items() if name.startswith("setting_")}
-    config = config_from_flags(flags)
+    config = config_from_flags(chosen_flags(options))
     batch_size = whole_number("--batch-size", options.batch_size)
     if options.trace and not options.json:
         raise ConfigError("--trace has no place in plain text.", "Add --json.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from redraft.errors import ConfigError, shown
 
-OK, SKIPPED, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+OK, SKIPPED, MISTAKE, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 Run = Callable[[argparse.Namespace], int]

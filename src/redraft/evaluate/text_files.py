@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import sys
 from collections.abc import Sequence
@@ -23,11 +24,13 @@ class TextFile:
     notices: tuple[str, ...] = ()
 
 
-def read_text(path: str | os.PathLike[str]) -> TextFile:
-    """Read a whole UTF-8 file ("-" is standard input). Only \\n and \\r\\n end a line, as for `wc` and an editor."""
-    name = "<stdin>" if str(path) == "-" else str(path)
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """All bytes of a file ("-" is standard input); what ends in .xz is unpacked."""
+    name = str(path)
     try:
-        data = sys.stdin.buffer.read() if str(path) == "-" else Path(path).read_bytes()
+        if name == "-":
+            return sys.stdin.buffer.read()
+        data = Path(path).read_bytes()
     except FileNotFoundError:
         raise CorpusError(
             f"{name} does not exist.", "Check the path; a relative one starts here: " + os.getcwd()
@@ -36,6 +39,16 @@ def read_text(path: str | os.PathLike[str]) -> TextFile:
         raise CorpusError(
             f"{name or 'an empty name'} is a folder.", "Name a file with one sentence on each line."
         ) from None
+    try:
+        return lzma.decompress(data) if name.endswith(".xz") else data
+    except lzma.LZMAError as error:
+        raise CorpusError(f"{name} cannot be unpacked: {error}", "Make it again with xz, or unpack it first.") from None
+
+
+def read_text(path: str | os.PathLike[str]) -> TextFile:
+    """Read a whole UTF-8 file ("-" is standard input). Only \\n and \\r\\n end a line, as for `wc` and an editor."""
+    name = "<stdin>" if str(path) == "-" else str(path)
+    data = read_file(path)
     notices = []
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]

@@ -6,7 +6,6 @@ sentences. The mean of what they say of the plain pairs is then learned by the a
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import random
@@ -29,7 +28,10 @@ from redraft.align.trained import TrainedAligner, links_above
 from redraft.align.words import split_words
 from redraft.errors import ConfigError, CorpusError
 from redraft.evaluate.alignment import score_different, score_links
+from redraft.files import digest
+from redraft.fit.checkpoints import chance, restore_chance, save_whole
 from redraft.fit.made_pairs import Synonyms, make_pairs, read_synonyms
+from redraft.fit.schedules import rate_share
 from redraft.fit.tagged_pairs import normal, read_tagged
 
 Say = Callable[[str], object]
@@ -209,7 +211,7 @@ def _train(
         "settings": asdict(settings), "encoder": Path(encoder).name, "threshold": threshold,
         "held": figures, "held_eight_bit": small,
         "pairs": {"main": len(sets.main), "other": len(sets.other), "extra": len(extra), "held": len(sets.held)},
-        "data": {name: _digest(Path(folder) / name) for name in (*MAIN, *OTHER)},
+        "data": {name: digest((Path(folder) / name).read_bytes()) for name in (*MAIN, *OTHER)},
         "torch": torch.__version__, "device": run.device_name,
     }  # fmt: skip
     (out / "training.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
@@ -246,7 +248,7 @@ class _Run:
         optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
         warm = max(1, int(settings.warm_up * len(batches)))
         schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step: min(1, (step + 1) / warm) * max(0.0, 1 - step / len(batches))
+            optimizer, lambda step: rate_share("linear", step, len(batches), warm)
         )
         done = self._resume(optimizer, schedule)
         began, loss_sum = time.perf_counter(), 0.0
@@ -320,12 +322,10 @@ class _Run:
             mean.lerp_(weight, 1 - keep)
 
     def _checkpoint(self, step: int, optimizer: torch.optim.Optimizer, schedule: Any) -> None:
-        part = self.out / "checkpoint.part"
-        torch.save({"step": step, "settings": asdict(self.settings), "model": self.model.state_dict(),
-                    "averaged": self.averaged.state_dict(), "optimizer": optimizer.state_dict(),
-                    "schedule": schedule.state_dict(), "chance": torch.get_rng_state(),
-                    "chance_cuda": torch.cuda.get_rng_state_all()}, part)  # fmt: skip
-        part.replace(self.out / "checkpoint.pt")
+        state = {"step": step, "settings": asdict(self.settings), "model": self.model.state_dict(),
+                 "averaged": self.averaged.state_dict(), "optimizer": optimizer.state_dict(),
+                 "schedule": schedule.state_dict(), **chance(self.device)}  # fmt: skip
+        save_whole(self.out / "checkpoint.pt", state)
 
     def _resume(self, optimizer: torch.optim.Optimizer, schedule: Any) -> int:
         path = self.out / "checkpoint.pt"
@@ -340,9 +340,7 @@ class _Run:
         self.averaged.load_state_dict(saved["averaged"])
         optimizer.load_state_dict(saved["optimizer"])
         schedule.load_state_dict(saved["schedule"])
-        torch.set_rng_state(saved["chance"].cpu())
-        if saved["chance_cuda"] and self.device.type == "cuda":
-            torch.cuda.set_rng_state_all([state.cpu() for state in saved["chance_cuda"]])
+        restore_chance(saved, self.device)
         self.say(f"going on from step {saved['step']}")
         return int(saved["step"])
 
@@ -379,7 +377,3 @@ def _shown(figures: dict[str, float]) -> str:
 
 def _text(words: Sequence[str]) -> str:
     return " ".join(words).lower()
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

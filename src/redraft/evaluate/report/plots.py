@@ -101,6 +101,40 @@ def whiskers(rows: Mapping[str, tuple[float, float, float]], title: str) -> str:
     return _picture(width, height, "".join(parts), f"{title} with intervals of 95 %")
 
 
+def curves(rows: Sequence[tuple[str, Sequence[tuple[float, float]]]], x_title: str, *, marked: float | None) -> str:
+    """Rows of points as curves, each in a panel of its own over one axis; a line stands where it is `marked`."""
+    width, left, panel, bottom = 420, 52, 150, 48
+    height = panel * len(rows) + bottom
+    last = max(x for _, points in rows for x, _ in points)
+    x = Scale(0, last, left, width - 14)
+    parts = [_axis_x(x, height - bottom, x_title)]
+    for number, (name, points) in enumerate(rows):
+        values = [value for _, value in points]
+        room = (max(values) - min(values) or 1) * 0.08
+        y = Scale(min(values) - room, max(values) + room, panel * (number + 1) - 10, panel * number + 14)
+        colour = _colour(number + 1)
+        parts.append(_axis_y(y, left, name))
+        places = " ".join(f"{x(at)},{y(value)}" for at, value in points)
+        parts.append(f'<polyline class="curve {colour}" points="{places}"/>')
+        for at, value in points if len(points) <= 40 else ():  # more would hide the curve
+            title = f"<title>{at:g}: {value:.3f}</title>"
+            parts.append(f'<circle class="{colour}" cx="{x(at)}" cy="{y(value)}" r="2.5">{title}</circle>')
+    if marked is not None:
+        parts.append(f'<line class="even" x1="{x(marked)}" y1="8" x2="{x(marked)}" y2="{height - bottom}"/>')
+    return _picture(width, height, "".join(parts), f"{' and '.join(name for name, _ in rows)} against {x_title}")
+
+
+def alone(picture: str) -> str:
+    """A picture as a file of its own, with the colours that a page would have given it."""
+    style = (
+        "svg{background:#fff;font-family:system-ui,sans-serif}text{font-size:12px;fill:#5b6472}"
+        ".title{fill:#1d2430}.grid{stroke:#dfe2e7}.even{stroke:#5b6472;stroke-dasharray:4 4}"
+        ".row1{fill:#b4530f;stroke:#b4530f}.row2{fill:#1c5fb0;stroke:#1c5fb0}.curve{fill:none;stroke-width:1.5}"
+    )
+    opened, rest = picture.split(">", 1)
+    return f'{opened} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}\n'
+
+
 def _colour(number: int) -> str:
     """The class of a row: 0 are the sources; the systems take turns with four colours."""
     return f"row{(number - 1) % 4 + 1 if number else 0}"

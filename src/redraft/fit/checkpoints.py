@@ -1,0 +1,32 @@
+"""Checkpoints of a training: whole files, and the state of chance, so that a killed run goes on as if nothing was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from redraft.files import replacing
+
+
+def save_whole(path: Path, state: Any) -> None:
+    """Write what torch can write; a run that is killed meanwhile keeps the file that was there before."""
+    for part in path.parent.glob(f".{path.name}.*.part"):  # of a run that was killed while it wrote
+        part.unlink()
+    with replacing(path) as file:
+        torch.save(state, file)
+
+
+def chance(device: torch.device) -> dict[str, Any]:
+    """The state of the random numbers, on the CPU and on the device of the run."""
+    cuda = [torch.cuda.get_rng_state(device)] if device.type == "cuda" else []
+    return {"chance": torch.get_rng_state(), "chance_cuda": cuda}
+
+
+def restore_chance(saved: Mapping[str, Any], device: torch.device) -> None:
+    """Go on with the random numbers of a checkpoint; one that was made on a CPU knows none of a GPU."""
+    torch.set_rng_state(saved["chance"].cpu())
+    if saved["chance_cuda"] and device.type == "cuda":
+        torch.cuda.set_rng_state(saved["chance_cuda"][0].cpu(), device)

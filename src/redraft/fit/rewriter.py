@@ -1,0 +1,51 @@
+"""Fine-tunes a seq2seq or causal model on pairs of sentences; the weights with the best validation SARI are kept."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+from redraft.errors import ConfigError
+from redraft.fit.accelerator import make_accelerator
+from redraft.fit.pair_files import Paths
+from redraft.fit.progress_bar import Say
+from redraft.fit.rewriter_data import read_data
+from redraft.fit.rewriter_run import Outcome, RewriterRun, described
+from redraft.fit.rewriter_settings import RewriterTraining
+from redraft.fit.run_files import RunFolder
+from redraft.fit.trainable import read_start
+
+
+def train_rewriter(
+    model: str, train: Paths, valid: Paths, out: str | Path, settings: RewriterTraining | None = None, *,
+    device: str | None = None, say: Say = print,
+) -> Outcome:  # fmt: skip
+    """Train `model` on the pairs of `train` and write it to `out`; a run that was killed goes on where it was.
+
+    Files are as `read_pairs` takes them; those of `valid` may have several references. Everything that can be wrong
+    with them, the settings or the kind of model is said before weights are loaded.
+    """
+    began = time.monotonic()
+    settings = settings or RewriterTraining()
+    accelerator, precision = make_accelerator(settings.precision, device)
+    say = say if accelerator.is_main_process else _keep_quiet
+    start = read_start(str(model))
+    if Path(out).resolve() == Path(start.name).resolve():
+        raise ConfigError(f"{out} is the model to start from.", "Choose another folder with --out.")
+    data = read_data(start, train, valid, settings, say)
+    run = {
+        "model": start.name, "settings": settings.outcome(), "prompt": data.prompt,
+        "data": data.facts, "precision": precision, "processes": accelerator.num_processes,
+    }  # fmt: skip
+    folder = RunFolder(out, run)
+    done = folder.finished()
+    if done:
+        say(f"{out}: this training is finished, and nothing was done. {described(done['best'])}")
+        return Outcome(folder.out, True, done["steps_done"], done["best"])
+    with folder.locked() if accelerator.is_main_process else nullcontext():
+        return RewriterRun(accelerator, start, data, settings, folder, say, began).go()
+
+
+def _keep_quiet(message: str) -> None:
+    """Of several processes only the first one talks."""

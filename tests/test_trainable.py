@@ -1,0 +1,116 @@
+"""Models that cannot be trained are refused at once, with the reason."""
+
+import json
+
+import pytest
+
+from redraft.errors import ModelError
+from redraft.fit.trainable import load_weights, read_start
+from small_models import save_small_bert
+from toy_pairs import save_small_model, small_model, word_tokenizer
+
+KINDS = "Give a seq2seq or causal model: a name on the Hugging Face hub, or a folder with config.json and weights."
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "model"
+    path.mkdir()
+    return path
+
+
+def refused(name):
+    with pytest.raises(ModelError) as caught:
+        read_start(str(name))
+    return caught.value.problem, caught.value.hint
+
+
+@pytest.mark.parametrize("family, causal", [("bart", False), ("t5", False), ("gpt2", True)])
+def test_what_can_be_trained(folder, family, causal):
+    start = read_start(save_small_model(folder, family))
+    model, missing = load_weights(start)
+    assert (start.causal, start.end, start.pad, missing) == (causal, 2, 0, [])
+    assert {str(weight.dtype) for weight in model.parameters()} == {"torch.float32"}
+
+
+def test_names_that_are_no_model(folder):
+    assert refused("scripted:table.json") == (
+        '"scripted:table.json" answers from a table and has no weights to train.',
+        KINDS,
+    )
+    assert refused("./nowhere") == ('"./nowhere" does not exist.', KINDS)
+    assert refused("model") == ('"model" is a folder without config.json.', KINDS)
+    (folder / "config.json").write_text("{}")
+    assert refused("model/config.json") == ('"model/config.json" is a file.', KINDS)
+    problem, hint = refused("model")
+    assert problem.startswith('the model "model" cannot be loaded: Unrecognized model')
+    assert hint == KINDS
+
+
+def test_an_encoder(folder):
+    save_small_bert(folder, ["a"])
+    assert refused("model") == ('"model" (bert) is neither a seq2seq nor a causal model: it cannot write text.', KINDS)
+
+
+def test_weights_that_are_rounded(folder):
+    gguf = "holds weights in GGUF, which are rounded and cannot be trained."
+    hint = "Give the model that the file was made from, with weights in safetensors."
+    assert refused("small.gguf") == (f'"small.gguf" {gguf}', hint)
+    (folder / "small.gguf").write_bytes(b"GGUF")
+    assert refused("model") == (f'"model" {gguf}', hint)
+    (folder / "small.gguf").unlink()
+    save_small_model(folder, "gpt2")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "quantization_config": {"quant_method": "bitsandbytes"}}))
+    assert refused("model") == (
+        'the weights of "model" are rounded (bitsandbytes) and cannot be trained.',
+        "Give the model that they were made from, in float32, bfloat16 or float16.",
+    )
+
+
+def test_a_tokenizer_without_an_end(folder):
+    save_small_model(folder, "bart")
+    word_tokenizer(eos_token=None).save_pretrained(folder)
+    assert refused("model") == (
+        'the tokenizer of "model" has no end token, so the model would not learn to stop.',
+        "Set eos_token in its tokenizer_config.json.",
+    )
+
+
+def unloadable(folder, model):
+    model.save_pretrained(folder)
+    word_tokenizer().save_pretrained(folder)
+    with pytest.raises(ModelError) as caught:
+        load_weights(read_start("model"))
+    return caught.value.problem, caught.value.hint
+
+
+def test_a_model_and_a_tokenizer_that_disagree(folder):
+    model = small_model("gpt2")
+    model.generation_config.eos_token_id = [5, 6]
+    assert unloadable(folder, model) == (
+        'the tokenizer of "model" ends a text with "</s>" (2), the model with [5, 6].',
+        "Set eos_token_id in its generation_config.json to 2.",
+    )
+    model = small_model("gpt2")
+    model.resize_token_embeddings(7)
+    assert unloadable(folder, model) == (
+        'the tokenizer of "model" has 13 tokens, the model 7.',
+        "Give a model and a tokenizer that belong together.",
+    )
+    model = small_model("bart")
+    model.config.decoder_start_token_id = None
+    assert unloadable(folder, model) == (
+        'the configuration of "model" does not say what a target begins with.',
+        "Set decoder_start_token_id in its config.json.",
+    )
+
+
+def test_an_end_that_only_the_tokenizer_knows_is_told_to_the_model(folder):
+    model = small_model("gpt2")
+    model.generation_config.eos_token_id = None
+    model.save_pretrained(folder)
+    word_tokenizer().save_pretrained(folder)
+    loaded, _ = load_weights(read_start("model"))
+    assert loaded.generation_config.eos_token_id == 2
