@@ -14,9 +14,17 @@ _SCALE = ".scale"  # of a matrix, one for each row
 
 
 def save_eight_bit(path: str | Path, weights: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:
-    """Matrices as whole numbers from −127 to 127 with a scale for each row; everything else in float16."""
+    """Matrices as whole numbers from −127 to 127 with a scale for each row; everything else in float16.
+
+    Tied weights, one tensor under several names, are stored once: under the first of them.
+    """
     stored: dict[str, Tensor] = {}
+    seen: set[tuple[object, ...]] = set()
     for name, weight in weights.items():
+        place = (weight.data_ptr(), weight.shape, weight.stride())
+        if place in seen:
+            continue
+        seen.add(place)
         value = weight.detach().to("cpu", torch.float32)
         if value.dim() < 2:
             stored[name] = value.to(torch.float16).contiguous()
@@ -36,7 +44,7 @@ def load_eight_bit(path: str | Path) -> dict[str, Tensor]:
     for name, value in stored.items():
         if value.dtype == torch.int8:
             scale = stored[name + _SCALE].view(-1, *[1] * (value.dim() - 1))
-            weights[name] = value.to(torch.float32) * scale
+            weights[name] = value.to(torch.float32).mul_(scale)
         elif not name.endswith(_SCALE):
             weights[name] = value.to(torch.float32)
     return weights
