@@ -64,9 +64,10 @@ def test_a_long_sentence_is_rewritten_in_pieces(simplify, folder):
     assert long == again
     assert long["output"] == " ".join(outputs)
     assert long["source"] == LONG
-    assert len(long["candidates"]) == 1
+    assert (long["pieces"], len(long["candidates"])) == (len(outputs), 1)
+    assert "pieces" not in short
     assert json.loads(simplify(SHORT, "--json")[1])["output"] == short["output"]
-    assert (status, err) == (0, "redraft: rewritten in pieces, since the model reads no more at a time: 2 lines\n")
+    assert (status, err) == (0, "redraft: longer than the model reads, so rewritten in pieces: 2 lines\n")
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 50])
@@ -100,7 +101,7 @@ def test_a_refused_line_does_not_stop_the_rest(simplify):
     assert first == last != ""
     assert long != ""
     assert "skipped: <stdin>:2: the sentence " in err
-    assert "rewritten in pieces, since the model reads no more at a time: 1 line\n" in err
+    assert "longer than the model reads, so rewritten in pieces: 1 line\n" in err
     assert "4 lines written, 1 of them left empty" in err
 
 

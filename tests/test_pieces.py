@@ -57,6 +57,7 @@ def test_a_text_that_fits_stays_whole(text):
     pytest.param("Mr. J. Smith met Dr. Who . He ran .", 8, ["Mr. J. Smith met Dr. Who . ", "He ran ."],
                  id="titles-and-initials-end-nothing"),
     pytest.param('He said " go . " Then he went .', 6, ['He said " go . " ', "Then he went ."], id="behind-the-quote"),
+    pytest.param("It was approx.  ten, or so ", 4, ["It was approx.  ten, ", "or so "], id="a-small-letter-goes-on"),
     pytest.param("It cost 11,000 crowns in 1990 or so", 4, None, id="no-place"),
     pytest.param("So, it cost 11,000 crowns in 1990 or so", 4, None, id="no-place-in-one-half"),
 ])  # fmt: skip

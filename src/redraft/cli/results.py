@@ -36,7 +36,9 @@ class Result:
         return " ".join(self.decoded.output.splitlines()) if self.decoded else ""
 
     def to_json(self) -> dict[str, Any]:
-        return self.decoded.to_json() if self.decoded else {"error": str(self.error), "line": self.line.number}
+        if self.decoded is None:
+            return {"error": str(self.error), "line": self.line.number}
+        return {**self.decoded.to_json(), **({"pieces": self.pieces} if self.pieces > 1 else {})}
 
 
 def rewrite_lines(

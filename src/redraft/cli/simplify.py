@@ -133,7 +133,7 @@ def run_simplify(options: argparse.Namespace) -> int:
                 )
     finally:
         if count.in_pieces:
-            say(f"rewritten in pieces, since the model reads no more at a time: {count_lines(count.in_pieces)}")
+            say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
         if count.impossible and not options.json:
             say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
         if count.skipped:

@@ -12,7 +12,7 @@ _PLACES = tuple(
     for pattern in (
         # A full stop behind an initial or a title ends no sentence.
         r"(?<!\b[A-Z])(?<!\b[A-Z] )(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mr|Ms|Dr|St|vs) )(?<!\bMrs)"
-        r"[.!?]+(?: ?[\"'”’)\]])*\s+(?![a-z])",
+        r"[.!?]+(?: ?[\"'”’)\]])*\s+(?![\sa-z])",
         r";\s+",
         rf",\s+(?=(?:{_OPENERS})\b)",
         r":\s+|\s[–—-]+\s+",
@@ -26,7 +26,7 @@ def parted(text: str, fits: Callable[[str], bool]) -> list[str] | None:
     if fits(text):
         return [text]
     for place in _PLACES:
-        ends = [match.end() for match in place.finditer(text) if text[: match.end()].strip() and text[match.end() :]]
+        ends = [match.end() for match in place.finditer(text) if match.end() < len(text)]
         if ends:
             end = min(ends, key=lambda end: abs(2 * end - len(text)))  # nearest to the middle
             first, second = parted(text[:end], fits), parted(text[end:], fits)
