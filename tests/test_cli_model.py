@@ -77,6 +77,16 @@ def test_batches_change_nothing_of_the_pieces(simplify, batch_size):
     assert again == [short, long]
 
 
+def test_pieces_make_no_batch_larger(simplify, monkeypatch):
+    sizes, decode = [], Redrafter._decode
+    monkeypatch.setattr(
+        Redrafter, "_decode", lambda self, plans, *rest: sizes.append(len(plans)) or decode(self, plans, *rest)
+    )
+    simplify(LONG, LONG, "--batch-size", "2")
+    assert len(sizes) > 1
+    assert set(sizes) == {2}
+
+
 def test_traces_of_pieces_follow_one_another(simplify):
     _, out, _ = simplify(LONG, "--json", "--trace")
     assert [step["step"] for step in json.loads(out)["trace"]].count(1) > 1
