@@ -229,7 +229,6 @@ def test_a_mistake_says_what_to_type(redraft, argv, words):
 
 
 @pytest.mark.parametrize("argv, words", [
-    pytest.param(["simplify", "a"], ["no model is given", "none built in yet", "scripted:TABLE.json"], id="no-model"),
     pytest.param(["simplify", "a", "--model", "scripted:nowhere"], ["nowhere: cannot be read"], id="no-such-table"),
     pytest.param(["simplify", "a", "--model", f"scripted:{PLAN}"], ["has no vocab"], id="not-a-table"),
     pytest.param(["simplify", "a", "--model", "./nowhere"], ["'./nowhere' cannot be loaded"], id="no-such-folder"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "by_hand.py"
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLE = EXAMPLES / "by_hand.py"
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +68,21 @@ def test_every_number_can_be_checked_by_hand(capsys):
             tokens = tuple(row["tokens"])
             by_words = sum(table.next_log_probs(tokens[:n])[token] for n, token in enumerate(tokens))
             assert row["log_prob"] == pytest.approx(by_words)
+
+
+def test_three_sentences_are_shown_with_their_rewritings(tmp_path, monkeypatch, capsys):
+    """By a small model in place of the one in the package, whose words are not the point here."""
+    import runpy
+
+    from redraft.decode.eight_bit_model import save_eight_bit_model
+    from small_models import tiny_model_for
+    from tokenizers_in_memory import single_digits
+
+    save_eight_bit_model(tiny_model_for("bart", single_digits()), single_digits(), tmp_path)
+    monkeypatch.setattr("redraft.decode.loading.shipped_folder", lambda: tmp_path)
+    runpy.run_path(str(EXAMPLES / "three_sentences.py"), run_name="__main__")
+    printed = capsys.readouterr().out.split("\n\n")[:-1]
+    sources = (EXAMPLES / "three_sentences.txt").read_text(encoding="utf-8").splitlines()
+    assert [shown.split("\n")[0] for shown in printed] == [f"source  {source}" for source in sources]
+    assert all(shown.split("\n")[1].startswith("output  ") for shown in printed)
+    assert len(printed) == 3

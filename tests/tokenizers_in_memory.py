@@ -1,4 +1,4 @@
-"""Four kinds of tokenizer, trained in memory on the text below, the same on every run."""
+"""Five kinds of tokenizer, trained in memory on the text below, the same on every run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from functools import cache
 
-from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
@@ -55,15 +55,32 @@ def _wrapped(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
 @cache
 def byte_level() -> PreTrainedTokenizerFast:
     """As GPT-2 and BART have: bytes, so characters may be cut in two."""
+    return _wrapped(_trained_byte_level(pre_tokenizers.ByteLevel(add_prefix_space=False)))
+
+
+@cache
+def single_digits() -> PreTrainedTokenizerFast:
+    """As the model that comes with the package has: bytes, and every digit a token, with the space before it if any."""
+    tokenizer = _trained_byte_level(
+        pre_tokenizers.Sequence(
+            [pre_tokenizers.Split(Regex(r" ?\d"), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        )
+    )
+    end = SPECIAL.index("</s>")
+    tokenizer.post_processor = processors.TemplateProcessing("$A </s>", "$A </s> $B </s>", [("</s>", end)])
+    return _wrapped(tokenizer)
+
+
+def _trained_byte_level(pre_tokenizer: pre_tokenizers.PreTokenizer) -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.pre_tokenizer = pre_tokenizer
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     trainer = trainers.BpeTrainer(
         vocab_size=600, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator(TEXT.splitlines(), trainer)
-    return _wrapped(tokenizer)
+    return tokenizer
 
 
 @cache
@@ -118,6 +135,7 @@ def characters() -> PreTrainedTokenizerFast:
 
 TOKENIZERS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "byte-level": byte_level,
+    "single-digits": single_digits,
     "unigram": unigram,
     "word-piece": word_piece,
     "characters": characters,

@@ -10,20 +10,34 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-_SCALE = ".scale"  # of a matrix, one for each row
+_SCALE = ".scale"  # the name of a matrix's scales
+_LEAST = 6e-8  # the smallest float16 above 0
 
 
-def save_eight_bit(path: str | Path, weights: Mapping[str, Tensor], about: Mapping[str, str] | None = None) -> None:
-    """Matrices as whole numbers from −127 to 127 with a scale for each row; everything else in float16."""
+def save_eight_bit(
+    path: str | Path, weights: Mapping[str, Tensor], about: Mapping[str, str] | None = None, *, group: int | None = None
+) -> None:
+    """Matrices as whole numbers from −127 to 127, with a scale for each row; everything else in float16.
+
+    With `group`, so many neighbours in a row share a scale instead, where the row can be dealt out evenly: closer to
+    the original, for two bytes each. Tied weights, one tensor under several names, are stored under the first alone.
+    """
     stored: dict[str, Tensor] = {}
+    seen: set[tuple[object, ...]] = set()
     for name, weight in weights.items():
+        place = (weight.data_ptr(), weight.shape, weight.stride())
+        if place in seen:
+            continue
+        seen.add(place)
         value = weight.detach().to("cpu", torch.float32)
         if value.dim() < 2:
             stored[name] = value.to(torch.float16).contiguous()
             continue
         rows = value.flatten(1)
-        scale = rows.abs().amax(1).clamp(min=1e-12) / 127
-        stored[name] = (rows / scale[:, None]).round().to(torch.int8).view(value.shape).contiguous()
+        rows = rows.reshape(-1, group) if group and rows.shape[1] % group == 0 else rows
+        scale = (rows.abs().amax(1) / 127).clamp(min=_LEAST).to(torch.float16)
+        numbers = (rows / scale.to(torch.float32)[:, None]).round().clamp(-127, 127)
+        stored[name] = numbers.to(torch.int8).view(value.shape).contiguous()
         stored[name + _SCALE] = scale
     save_file(stored, str(path), metadata=dict(about or {}))
 
@@ -35,8 +49,8 @@ def load_eight_bit(path: str | Path) -> dict[str, Tensor]:
     weights = {}
     for name, value in stored.items():
         if value.dtype == torch.int8:
-            scale = stored[name + _SCALE].view(-1, *[1] * (value.dim() - 1))
-            weights[name] = value.to(torch.float32) * scale
+            scale = stored[name + _SCALE].to(torch.float32)
+            weights[name] = value.to(torch.float32).view(len(scale), -1).mul_(scale[:, None]).view(value.shape)
         elif not name.endswith(_SCALE):
             weights[name] = value.to(torch.float32)
     return weights

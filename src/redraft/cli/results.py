@@ -12,6 +12,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from redraft.cli.lines import Line, binary
+from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import OnError
 from redraft.constrain.verdicts import judge
 from redraft.decode.decoded import Candidate, Decoded
@@ -28,13 +29,16 @@ class Result:
     line: Line
     decoded: Decoded | None
     error: RedraftError | None = None
+    pieces: int = 1  # in which a sentence was rewritten
 
     def to_text(self) -> str:
         # str.splitlines knows more line ends than \n, and so do many readers.
         return " ".join(self.decoded.output.splitlines()) if self.decoded else ""
 
     def to_json(self) -> dict[str, Any]:
-        return self.decoded.to_json() if self.decoded else {"error": str(self.error), "line": self.line.number}
+        if self.decoded is None:
+            return {"error": str(self.error), "line": self.line.number}
+        return {**self.decoded.to_json(), **({"pieces": self.pieces} if self.pieces > 1 else {})}
 
 
 def rewrite_lines(
@@ -44,23 +48,47 @@ def rewrite_lines(
     lines = iter(lines)
     while batch := list(islice(lines, batch_size)):
         asked = [line for line in batch if line.plan is not None and line.plan.source.strip()]
-        found = {id(result.line): result for result in _rewritten(redrafter, asked, trace)}
+        found = {id(result.line): result for result in _rewritten(redrafter, asked, batch_size, trace)}
         yield [found.get(id(line)) or _unasked(line) for line in batch]
 
 
-def _rewritten(redrafter: Redrafter, lines: Sequence[Line], trace: bool) -> list[Result]:
-    plans = [line.plan for line in lines if line.plan is not None]
-    if not plans:
+def _rewritten(redrafter: Redrafter, lines: Sequence[Line], batch_size: int, trace: bool) -> list[Result]:
+    if not lines:
         return []
+    asked = [_pieces(redrafter, line.plan) for line in lines if line.plan is not None]
     try:
-        outputs = list(redrafter.stream(plans, batch_size=len(plans), trace=trace))
+        outputs = redrafter.rewrite([plan for plans in asked for plan in plans], batch_size=batch_size, trace=trace)
     except ConfigError:
         raise
     except RedraftError as error:
         if len(lines) == 1:
             return [Result(lines[0], None, lines[0].located(error))]
-        return [result for line in lines for result in _rewritten(redrafter, [line], trace)]  # to find whose it is
-    return [Result(line, decoded) for line, decoded in zip(lines, outputs, strict=True)]
+        return [result for line in lines for result in _rewritten(redrafter, [line], batch_size, trace)]  # whose is it?
+    found = iter(outputs)
+    return [
+        Result(line, _joined(line, list(islice(found, len(plans)))), pieces=len(plans))
+        for line, plans in zip(lines, asked, strict=True)
+    ]
+
+
+def _pieces(redrafter: Redrafter, plan: EditPlan) -> list[EditPlan]:
+    """A sentence too long for the model in pieces; with edits it stays whole, since they may reach across."""
+    return [plan] if plan.edits else [EditPlan(piece) for piece in redrafter.pieces(plan.source)]
+
+
+def _joined(line: Line, parts: Sequence[Decoded]) -> Decoded:
+    """The result of a sentence from those of its pieces; of several pieces, the best candidate of each."""
+    if len(parts) == 1 or line.plan is None:
+        return parts[0]
+    best = Candidate(
+        " ".join(part.output for part in parts),
+        sum(part.log_prob for part in parts),
+        sum(part.edit_score for part in parts),
+        (),
+        tuple(token for part in parts for token in part.candidates[0].tokens),
+        any(part.truncated for part in parts),
+    )
+    return Decoded(line.plan.source, (best,), tuple(step for part in parts for step in part.trace))
 
 
 def _unasked(line: Line) -> Result:
@@ -77,6 +105,7 @@ class Written:
 
     lines: int = 0
     skipped: int = 0
+    in_pieces: int = 0  # sentences that were too long for the model
     impossible: int = 0  # edits of the lines written
 
 
@@ -106,6 +135,7 @@ def write_results(
                     break
                 skipped.append(result.error)
             if result.decoded is not None:
+                count.in_pieces += result.pieces > 1
                 count.impossible += sum(verdict.status == "impossible" for verdict in result.decoded.edits)
             lines.append(_as_json(result) if as_json else result.to_text())
         file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))

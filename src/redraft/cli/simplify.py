@@ -23,13 +23,15 @@ _DTYPES = ("float32", "bfloat16", "float16", "float64")
 
 _EXAMPLES = """\
 examples:
+  redraft simplify "The artisans remain old ."
+  redraft simplify --input complex.txt --on-error skip > simple.txt
   redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
-  redraft simplify --model facebook/bart-base --beams 8 "They remain old ."
   redraft simplify --model ./my-model --input complex.txt --plan plans.jsonl --json > results.jsonl
 
 A plan file has one object on each line, for example:
   {"source": "They remain old .", "edits": [{"delete": "remain"}, {"insert": "old"}]}
 
+A sentence longer than the model reads is rewritten in pieces, clause by clause, or refused where its plan has edits.
 Standard output gets exactly one line for each line of input, everything else goes to standard error.
 Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or input, 130 interrupted.
 """
@@ -41,7 +43,7 @@ def add_simplify(commands: Any) -> None:
         "simplify",
         run_simplify,
         help="rewrite sentences, each by its plan",
-        usage="redraft simplify --model NAME [options] [TEXT ...]",
+        usage="redraft simplify [options] [TEXT ...]",
         about="Rewrite sentences with a model, each by the edits that its plan asks for.",
         examples=_EXAMPLES,
     )
@@ -55,9 +57,9 @@ def add_simplify(commands: Any) -> None:
                       help="at a bad line: raise stops (default), skip leaves its output line empty")  # fmt: skip
 
     model = simplify.add_argument_group("the model")
-    model.add_argument(
-        "--model", metavar="NAME", help="a name on the Hugging Face hub, a folder, or scripted:TABLE.json"
-    )
+    model.add_argument("--model", metavar="NAME",
+                       help="a folder, a name on the Hugging Face hub, or scripted:TABLE.json; if not given, the model "
+                            "that comes with the package")  # fmt: skip
     model.add_argument("--prompt", metavar="TEXT", default="{source}",
                        help="what a decoder-only model reads, with {source} where the sentence goes")  # fmt: skip
     model.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1, …; a GPU where there is one if not given")
@@ -94,13 +96,9 @@ def run_simplify(options: argparse.Namespace) -> int:
         raise ConfigError("--trace has no place in plain text.", "Add --json.")
     if "{source}" not in options.prompt:
         raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
-    if options.model is None:
-        raise ConfigError(
-            "no model is given, and there is none built in yet.",
-            "Add --model with a name on the Hugging Face hub, a folder, or scripted:TABLE.json.",
-        )
     plan = None if options.plan == "none" else options.plan
-    check_out(options.out, [options.input, plan, options.model.removeprefix("scripted:")])
+    table = options.model.removeprefix("scripted:") if options.model else None
+    check_out(options.out, [options.input, plan, table])
     count = Written()
     try:
         with open_lines(options.texts, options.input, plan) as lines:
@@ -115,6 +113,8 @@ def run_simplify(options: argparse.Namespace) -> int:
                     count=count,
                 )
     finally:
+        if count.in_pieces:
+            say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
         if count.impossible and not options.json:
             say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
         if count.skipped:

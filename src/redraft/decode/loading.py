@@ -1,27 +1,42 @@
-"""Models by name, by path or as an object."""
+"""Models by name, by path or as an object, and the one that comes with the package."""
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model
 from redraft.decode.models import StepModel
 from redraft.decode.transformers_steps import check_can_generate
 from redraft.errors import ModelError
 
 SCRIPTED = "scripted:"
+_NAMES = f"a folder with config.json and weights, a name on the Hugging Face hub, or {SCRIPTED}TABLE.json"
+
+
+def shipped_folder() -> Path:
+    """Where the model that comes with the package lies, or would lie."""
+    return Path(str(files("redraft.decode").joinpath("shipped")))
 
 
 def load_model(
-    model: Any,
+    model: Any = None,
     tokenizer: Any = None,
     *,
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
 ) -> tuple[Any, Any]:
-    """A model that can be searched, and its tokenizer."""
+    """A model that can be searched, and its tokenizer. None is the model that comes with the package."""
+    if model is None:
+        model = shipped_folder()
+        if not holds_eight_bit_model(model):
+            raise ModelError(
+                "this copy of redraft comes without its model: the weights are not in the package",
+                f"Install a release, which has them, or give a model: {_NAMES}.",
+            )
     if isinstance(model, str | Path):
         return _load_by_name(str(model), tokenizer, device, dtype)
     tokenizer = tokenizer if tokenizer is not None else getattr(model, "tokenizer", None)
@@ -44,14 +59,18 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[A
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
     try:
-        config = AutoConfig.from_pretrained(name)
-        kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-        model: Any = kind.from_pretrained(name, dtype=_dtype(dtype) or "auto")
+        model: Any
+        if holds_eight_bit_model(name):
+            model = load_eight_bit_model(name, _dtype(dtype))
+        else:
+            config = AutoConfig.from_pretrained(name)
+            kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+            model = kind.from_pretrained(name, dtype=_dtype(dtype) or "auto")
         tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
         raise ModelError(
             f"the model {name!r} cannot be loaded: {str(error).splitlines()[0]}",
-            f"Give a folder with config.json and weights, a name on the Hugging Face hub, or {SCRIPTED}TABLE.json.",
+            f"Give {_NAMES}.",
         ) from error
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
     return load_model(model.to(place), tokenizer)

@@ -18,11 +18,12 @@ from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.graph import Graphs
 from redraft.decode.loading import load_model
 from redraft.decode.models import StepModel
+from redraft.decode.pieces import parted
 from redraft.decode.search import Hypothesis, Observer, search
 from redraft.decode.trace import Trace
 from redraft.decode.transformers_steps import TransformersSteps, position_limit
 from redraft.decode.weights import UNIT
-from redraft.errors import ConfigError, ModelError, RedraftError
+from redraft.errors import ConfigError, ModelError, RedraftError, shown
 
 # Settings that a model's own generation config may hold, and that DecodeConfig decides here.
 _OURS = {
@@ -38,15 +39,15 @@ class Redrafter:
     """Rewrites sentences while inserting, deleting and substituting the words a plan names.
 
     `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its
-    `tokenizer`), or any StepModel (with a `tokenizer`, its own or given). `prompt` wraps the source for decoder-only
-    models: "Simplify: {source}\\nSimple:".
+    `tokenizer`), or any StepModel (with a `tokenizer`, its own or given); if it is left out, the model that comes with
+    the package. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:".
     `graphs` replays whole steps, the model included, from CUDA graphs: each shape of batch costs a moment when it comes
     first, and then a fraction of the time.
     """
 
     def __init__(
         self,
-        model: Any,
+        model: Any = None,
         tokenizer: Any = None,
         *,
         config: DecodeConfig | None = None,
@@ -83,6 +84,23 @@ class Redrafter:
         waiting = (EditPlan(plan) if isinstance(plan, str) else plan for plan in plans)
         while batch := list(islice(waiting, batch_size)):
             yield from self._decode(batch, config, trace)
+
+    def pieces(self, source: str) -> list[str]:
+        """The sentence itself, or the sentences and clauses in it where it is longer than the model reads.
+
+        One that cannot be parted so is returned as it is, to be refused. So is any for a decoder-only model, where what
+        is read takes room from what is written.
+        """
+        if isinstance(self.model, StepModel) or not self.model.config.is_encoder_decoder:
+            return [source]
+        room = position_limit(self.model)
+        if room is None or self._length(source) <= room:
+            return [source]
+        pieces = parted(source, lambda piece: self._length(piece.strip()) <= room)
+        return [source] if pieces is None else [piece.strip() for piece in pieces]
+
+    def _length(self, text: str) -> int:
+        return len(self.tokenizer(text, verbose=False)["input_ids"])
 
     def _decode(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool) -> list[Decoded]:
         compiled = self._compiler.compile(plans)
@@ -148,9 +166,8 @@ class Redrafter:
         texts = [self.prompt.replace("{source}", source) for source in sources] if decoder_only else list(sources)
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
-        inputs = tokenizer(
-            texts, padding=True, return_tensors="pt", padding_side="left" if decoder_only else tokenizer.padding_side
-        )
+        side = "left" if decoder_only else tokenizer.padding_side
+        inputs = tokenizer(texts, padding=True, padding_side=side, return_tensors="pt", verbose=False)
         inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask") if name in inputs}
         read = inputs["attention_mask"].sum(1).tolist()
         lengths = [len(tokens) for tokens in self._compiler.vocabulary.encode(sources)] if decoder_only else read
@@ -162,7 +179,7 @@ class Redrafter:
                 )
             if room is not None and length + decoder_only > room:
                 raise ModelError(
-                    f"sentence {number + 1} of the batch has {length} tokens, and the model reads {room}",
+                    f"the sentence {shown(sources[number])} has {length} tokens, and the model reads {room}",
                     "Split the sentence, or use a model that reads more.",
                 )
         limits = [config.max_tokens or 2 * length + 10 for length in lengths]

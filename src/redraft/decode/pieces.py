@@ -1,0 +1,34 @@
+"""A text that is too long for a model in pieces that are not: parted between sentences or clauses, never cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_OPENERS = "and|or|but|so|yet|nor|while|whereas|although|though|because|since|which|who|where|when"
+# Where a text may be parted, the best places first; a piece ends with the match. Signs may stand apart from words.
+_PLACES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # A full stop behind an initial or a title ends no sentence.
+        r"(?<!\b[A-Z])(?<!\b[A-Z] )(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mr|Ms|Dr|St|vs) )(?<!\bMrs)"
+        r"[.!?]+(?: ?[\"'”’)\]])*\s+(?![\sa-z])",
+        r";\s+",
+        rf",\s+(?=(?:{_OPENERS})\b)",
+        r":\s+|\s[–—-]+\s+",
+        r",\s+",
+    )
+)
+
+
+def parted(text: str, fits: Callable[[str], bool]) -> list[str] | None:
+    """Pieces that fit and, joined, are the text; None where there is no place to part what does not fit."""
+    if fits(text):
+        return [text]
+    for place in _PLACES:
+        ends = [match.end() for match in place.finditer(text) if match.end() < len(text)]
+        if ends:
+            end = min(ends, key=lambda end: abs(2 * end - len(text)))  # nearest to the middle
+            first, second = parted(text[:end], fits), parted(text[end:], fits)
+            return None if first is None or second is None else first + second
+    return None

@@ -1,0 +1,107 @@
+"""Texts in pieces: nothing is lost, everything fits, and clauses stay whole."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redraft import DecodeConfig, Redrafter
+from redraft.decode.pieces import parted
+from small_models import tiny_model_for
+from tokenizers_in_memory import single_digits
+
+WORDS = ["old", "Men", "and", "which", "3.5", "11,000", "Mr.", "U.S.", "é", "“Oh!”", "(so)", "-"]
+JOINTS = [" ", "  ", ", ", " , ", "; ", " – ", ". ", " . ", "! ", ": ", "\n", ",", "."]
+
+
+def words_at_most(limit):
+    return lambda text: len(text.split()) <= limit
+
+
+texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(JOINTS)), max_size=60).map(
+    lambda parts: "".join(word + joint for word, joint in parts)
+)
+
+
+@given(texts | st.text(), st.integers(1, 12))
+def test_pieces_fit_and_joined_are_the_text(text, limit):
+    fits = words_at_most(limit)
+    pieces = parted(text, fits)
+    if pieces is not None:
+        assert "".join(pieces) == text
+        assert all(map(fits, pieces))
+        assert len(pieces) == 1 or all(piece.strip() for piece in pieces)
+
+
+@given(texts, st.integers(1, 12))
+def test_a_text_is_refused_only_for_a_stretch_without_a_sign(text, limit):
+    if parted(text, words_at_most(limit)) is None:
+        stretches = re.split(r"(?<=[,;]) ", text)
+        assert max(len(stretch.split()) for stretch in stretches) > limit
+
+
+@given(texts)
+def test_a_text_that_fits_stays_whole(text):
+    assert parted(text, lambda _: True) == [text]
+
+
+@pytest.mark.parametrize("text, limit, pieces", [
+    pytest.param("He left. She stayed, and so did I.", 6, ["He left. ", "She stayed, and so did I."],
+                 id="sentences-before-clauses"),
+    pytest.param("He left, she stayed; I did so too, and we ate.", 8, ["He left, she stayed; ",
+                 "I did so too, and we ate."], id="a-semicolon-before-a-comma"),
+    pytest.param("On Monday, he came home, and on Tuesday, he left.", 6,
+                 ["On Monday, he came home, ", "and on Tuesday, he left."], id="a-new-clause-before-a-comma"),
+    pytest.param("A, b, c, d, e, f", 3, ["A, b, c, ", "d, e, f"], id="near-the-middle"),
+    pytest.param("Mr. J. Smith met Dr. Who . He ran .", 8, ["Mr. J. Smith met Dr. Who . ", "He ran ."],
+                 id="titles-and-initials-end-nothing"),
+    pytest.param('He said " go . " Then he went .', 6, ['He said " go . " ', "Then he went ."], id="behind-the-quote"),
+    pytest.param("It was approx.  ten, or so ", 4, ["It was approx.  ten, ", "or so "], id="a-small-letter-goes-on"),
+    pytest.param("It cost 11,000 crowns in 1990 or so", 4, None, id="no-place"),
+    pytest.param("So, it cost 11,000 crowns in 1990 or so", 4, None, id="no-place-in-one-half"),
+])  # fmt: skip
+def test_where_a_text_is_parted(text, limit, pieces):
+    assert parted(text, words_at_most(limit)) == pieces
+
+
+def test_long_texts_take_no_deep_recursion():
+    text = "an old man, " * 5000
+    pieces = parted(text, words_at_most(90))
+    assert "".join(pieces) == text
+    assert len(pieces) < 400
+
+
+# By a model's own count
+
+
+@pytest.fixture(scope="module")
+def redrafter():
+    tokenizer = single_digits()
+    return Redrafter(tiny_model_for("bart", tokenizer), tokenizer, config=DecodeConfig(beams=2, max_tokens=4))
+
+
+def test_what_the_model_reads_is_left_alone(redrafter):
+    assert redrafter.pieces(" the old man, and the king ") == [" the old man, and the king "]
+
+
+def test_every_piece_can_be_read(redrafter):
+    text = "The artisans remain old, and the king ruled in 1720; " * 8
+    pieces = redrafter.pieces(text)
+    assert len(pieces) > 1
+    assert " ".join(pieces) == text.strip()
+    assert len(redrafter.rewrite(pieces)) == len(pieces)
+
+
+def test_the_limit_itself_is_read(redrafter):
+    room = redrafter.model.config.max_position_embeddings
+    text = "1" * (room - 2) + ","  # a token for each sign, and the end
+    assert redrafter.pieces(text) == [text]
+    assert redrafter.pieces(f"{text} 1") == [text, "1"]
+    assert redrafter.pieces(f"1{text} 1") == [f"1{text} 1"]
+
+
+def test_a_decoder_only_model_has_its_sentence_whole():
+    tokenizer = single_digits()
+    text = "the old man, " * 60
+    assert Redrafter(tiny_model_for("gpt2", tokenizer), tokenizer).pieces(text) == [text]

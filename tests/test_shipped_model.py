@@ -1,0 +1,68 @@
+"""The model that comes with the package: small, there at once, and sound. Skipped in a tree without its weights."""
+
+import time
+
+import pytest
+
+from redraft import DecodeConfig, Edit, EditPlan, Redrafter
+from redraft.constrain.compiler import compiler_for
+from redraft.decode.eight_bit_model import holds_eight_bit_model
+from redraft.decode.loading import load_model, shipped_folder
+
+pytestmark = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
+
+SOURCE = "The artisans commenced the construction of the cathedral in 1245, and 11,000 people resided in the town."
+
+
+@pytest.fixture(scope="module")
+def redrafter():
+    return Redrafter(config=DecodeConfig(beams=4), device="cpu")
+
+
+def test_it_is_small_and_says_where_it_comes_from():
+    files = {path.name: path.stat().st_size for path in shipped_folder().iterdir()}
+    assert files["model.8bit.safetensors"] <= 34_000_000
+    assert sum(files.values()) <= 34_500_000
+    assert {"README.md", "recipe.toml", "training.log", "held_out.json"} <= files.keys()
+
+
+def test_it_loads_in_less_than_a_second(redrafter):
+    """Beyond importing transformers, which the fixture has done."""
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        load_model(device="cpu")
+        took.append(time.perf_counter() - began)
+    assert min(took) < 1
+
+
+def test_it_has_the_shape_that_is_promised(redrafter):
+    config = redrafter.model.config
+    assert (config.d_model, config.encoder_layers, config.decoder_layers) == (448, 6, 3)
+    assert (config.vocab_size, config.max_position_embeddings) == (len(redrafter.tokenizer), 192)
+    assert 30e6 < redrafter.model.num_parameters() < 33e6
+
+
+def test_every_digit_is_a_token(redrafter):
+    tokens = redrafter.tokenizer.convert_ids_to_tokens(redrafter.tokenizer("In 1990, 11").input_ids)
+    assert tokens == ["In", "Ġ1", "9", "9", "0", ",", "Ġ1", "1", "</s>"]
+    clauses = compiler_for(redrafter.tokenizer).compile([EditPlan("any", (Edit.insert("1990"),))])[0].clauses
+    assert all(len(variant.tokens) == 4 for clause in clauses for variant in clause.variants)
+
+
+def test_it_writes_a_sentence_about_the_same_thing(redrafter):
+    found = redrafter(SOURCE)
+    assert not found.truncated
+    assert "1245" in found.output
+    assert 5 <= len(found.output.split()) <= 25
+
+
+def test_edits_are_carried_out(redrafter):
+    plan = EditPlan(SOURCE, (Edit.delete("commenced"), Edit.insert("1245"), Edit.insert("town")))
+    assert [verdict.status for verdict in redrafter(plan).edits] == ["satisfied"] * 3
+
+
+def test_a_paragraph_is_rewritten_in_pieces(redrafter):
+    pieces = redrafter.pieces(f"{SOURCE} " * 12)
+    assert 1 < len(pieces) <= 12
+    assert all(found.output for found in redrafter.stream(pieces, max_tokens=4))

@@ -1,0 +1,31 @@
+"""Step 6: the trained model in 8 bits, with its settings and log, where the package finds it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from redraft.decode.eight_bit_model import save_eight_bit_model
+from redraft.decode.loading import shipped_folder
+from training.settings import RECIPE, read_recipe
+
+
+def pack(work: Path, out: Path | None) -> None:
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    trained = work / "student" / "model"
+    out = out or shipped_folder()
+    model: Any = AutoModelForSeq2SeqLM.from_pretrained(trained)
+    save_eight_bit_model(model, AutoTokenizer.from_pretrained(trained), out)
+    shutil.copyfile(work / "student" / "held_out.json", out / "held_out.json")
+    shutil.copyfile(RECIPE, out / RECIPE.name)
+    (out / "training.log").write_text(_log(work), encoding="utf-8")
+    size = sum(path.stat().st_size for path in out.iterdir())
+    print(f"{out}: {size / 1e6:.1f} MB for {model.num_parameters() / 1e6:.1f} M parameters", flush=True)
+
+
+def _log(work: Path) -> str:
+    """The logs of all steps, in the order of the recipe, each under its name."""
+    logs = ((step, work / step / "log.jsonl") for step in read_recipe())
+    return "".join(f"{step}\n{log.read_text(encoding='utf-8')}" for step, log in logs if log.exists())
