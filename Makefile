@@ -10,7 +10,6 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 demo: .venv/.package
 	$(BIN)/python examples/by_hand.py
 	$(BIN)/redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
-	$(BIN)/python examples/three_sentences.py
 
 test: .venv/.tests .venv/.punkt
 	$(BIN)/ruff check

@@ -15,13 +15,26 @@ transformers.logging.set_verbosity_error()
 BAD = -20.0  # log-probability of a token that a WritingModel does not like
 
 
+_BART = {
+    "d_model": 16, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 96, "init_std": 0.5,
+}  # fmt: skip
+
+
 def _bart(vocab: int, **ids: int) -> Any:
+    end = ids["eos_token_id"]
     config = transformers.BartConfig(
-        vocab_size=vocab, d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2,
-        decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32, max_position_embeddings=96, init_std=0.5,
-        decoder_start_token_id=ids["eos_token_id"], forced_eos_token_id=ids["eos_token_id"], **ids,
-    )  # fmt: skip
+        vocab_size=vocab, decoder_start_token_id=end, forced_eos_token_id=end, **_BART, **ids
+    )
     return transformers.BartForConditionalGeneration(config)
+
+
+def _mbart(vocab: int, **ids: int) -> Any:
+    """The embedded model's kind."""
+    config = transformers.MBartConfig(
+        vocab_size=vocab, decoder_start_token_id=ids["eos_token_id"], forced_eos_token_id=None, **_BART, **ids
+    )
+    return transformers.MBartForConditionalGeneration(config)
 
 
 def _t5(vocab: int, **ids: int) -> Any:
@@ -51,7 +64,7 @@ def _llama(vocab: int, **ids: int) -> Any:
     return transformers.LlamaForCausalLM(config)
 
 
-FAMILIES: dict[str, Callable[..., Any]] = {"bart": _bart, "t5": _t5, "gpt2": _gpt2, "llama": _llama}
+FAMILIES: dict[str, Callable[..., Any]] = {"bart": _bart, "mbart": _mbart, "t5": _t5, "gpt2": _gpt2, "llama": _llama}
 
 
 def tiny_model(

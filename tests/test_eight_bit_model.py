@@ -10,11 +10,10 @@ from redraft.decode.eight_bit_model import save_eight_bit_model
 from redraft.decode.loading import load_model, shipped_folder
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
-from small_models import tiny_model_for
+from small_models import FAMILIES, tiny_model_for
 from tokenizers_in_memory import single_digits
 
 WEIGHTS = "model.8bit.safetensors"
-FAMILIES = ["bart", "t5", "gpt2", "llama"]
 PLAN = EditPlan("the old man", (Edit.insert("old"), Edit.delete("man")))
 CONFIG = DecodeConfig(beams=3, max_tokens=8)
 

@@ -525,7 +525,7 @@ def test_a_users_logits_processors_are_honoured(family: str, kind: str) -> None:
 
 
 def encoded(tokenizer: Any, plans: Sequence[EditPlan], family: str) -> dict[str, Tensor]:
-    side = "right" if family in ("bart", "t5") else "left"
+    side = "left" if family in ("gpt2", "llama") else "right"
     inputs = tokenizer([plan.source for plan in plans], padding=True, return_tensors="pt", padding_side=side)
     return {name: inputs[name] for name in ("input_ids", "attention_mask")}
 

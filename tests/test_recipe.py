@@ -1,6 +1,7 @@
 """The parts of the recipe that decide what the embedded model learns."""
 
 import itertools
+import lzma
 import random
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,15 +9,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from training.__main__ import STEPS, main
 from training.choosing import agreed, is_copy, sound
 from training.controls import Controls, controls_of, likeness
 from training.loop import Batches, Clock, Training
 from training.pretrain import noised, seq2seq_loss
+from training.sampling import Sampler
 from training.settings import read_recipe
+from training.teacher import load_teacher
+from training.text import HeldOut
 from training.tokenizer import END, MASK, PAD
 
 from redraft.align.names import made_up, missing, names, numbers
 from redraft.errors import ConfigError
+from tokenizers_in_memory import TOKENIZERS
 
 # ---- names and numbers ----
 
@@ -146,7 +152,7 @@ def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
 def test_the_loss_is_over_the_target_alone():
     class Model(torch.nn.Module):
         def forward(self, input_ids, attention_mask, decoder_input_ids):
-            assert decoder_input_ids.tolist() == [[0, 7, 8], [0, 9, END]]
+            assert decoder_input_ids.tolist() == [[END, 7, 8], [END, 9, END]]
             assert attention_mask.tolist() == [[1, 1], [1, 0]]
             return SimpleNamespace(logits=torch.zeros(2, 3, 10).index_fill(2, torch.tensor([3]), 1.0))
 
@@ -163,3 +169,76 @@ def test_settings_of_the_recipe_can_be_changed():
         read_recipe(changes=["pretrain.steps=seven"])
     corpora = {*read_recipe()["teacher"]["corpora"], *read_recipe()["student"]["corpora"]}
     assert not any(tag.startswith("asset") for tag in corpora)
+
+
+# ---- from text to a model that is stored ----
+
+
+@pytest.fixture(scope="module")
+def tiny_teacher(tmp_path_factory):
+    """A Llama of random weights with a byte-level tokenizer."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    folder, tokenizer = tmp_path_factory.mktemp("llama"), TOKENIZERS["byte-level"]()
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=36, intermediate_size=32, num_hidden_layers=2, num_attention_heads=6,
+        num_key_value_heads=2, max_position_embeddings=512, initializer_range=0.5, tie_word_embeddings=True,
+        pad_token_id=tokenizer.pad_token_id, bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_the_sampler_writes_what_transformers_writes(tiny_teacher):
+    """Greedy: prompts of many lengths in one batch, padded on the left, three heads to each pair of keys and values."""
+    model, tokenizer = load_teacher(tiny_teacher)
+    prompts = ["the old man", "they remain here and the artisans are old", "he", "words words", "the the the"]
+    encoded = tokenizer(prompts, add_special_tokens=False)["input_ids"]
+    sampler = Sampler(model, tokenizer, batch=4)
+    with torch.inference_mode():
+        found = sampler._go_on(encoded[:3], 32, 9).tolist()
+    for prompt, row in zip(encoded, found, strict=False):
+        wanted = model.generate(torch.tensor([prompt]), max_new_tokens=9, do_sample=False)[0][len(prompt) :].tolist()
+        assert row[: len(wanted)] == wanted
+    written = dict(sampler.write(prompts, lambda width: 6))
+    assert sorted(written) == list(range(len(prompts)))
+
+
+def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypatch, capsys):
+    """All six steps, called as a person would; the model that comes out loads and writes."""
+    from training import distil
+
+    from redraft.decode.redrafter import Redrafter
+
+    data, work, out = tmp_path / "data", tmp_path / "work", tmp_path / "out"
+    for folder in ("text", "pairs"):
+        (data / folder).mkdir(parents=True)
+    sentences = [f"The old man number {number} saw the big house in Rome and went away again." for number in range(60)]
+    articles = "\n\n".join("\n".join(sentences[start : start + 5]) for start in range(0, 60, 5))
+    (data / "text" / "wiki.txt.xz").write_bytes(lzma.compress(articles.encode()))
+    pairs = [f"turk_valid_refs_1600src\tcased\t{text}\t{text.replace('went away', 'left')}" for text in sentences]
+    pairs += ["asset_valid\tcased\tNever read this.\tNever."]
+    (data / "pairs" / "pairs.tsv.xz").write_bytes(lzma.compress("\n".join(pairs).encode()))
+    held = HeldOut(sentences[:3], {"turk": [sentences[:3]], "asset": [sentences[3:6]]})
+    for module in ("training.distil", "training.student"):
+        monkeypatch.setattr(f"{module}.read_held_out", lambda data: held)
+    small = {
+        "tokenizer.vocabulary": 400, "tokenizer.every": 1, "model.d_model": 16, "model.ffn_dim": 32, "model.heads": 2,
+        "model.encoder_layers": 1, "model.decoder_layers": 1, "model.positions": 64,
+        "pretrain.steps": 3, "pretrain.tokens": 400, "pretrain.warm_up": 1,
+        "teacher.steps": 2, "teacher.tokens": 600, "teacher.warm_up": 1, "teacher.longest": 512,
+        "distil.sources": 8, "distil.batch": 4, "distil.draws": 2, "distil.length": "[0.9]", "distil.likeness": "[0.7]",
+        "distil.simplicity": "[0.8, 0.9]", "student.steps": 3, "student.tokens": 400, "student.warm_up": 1,
+    }  # fmt: skip
+    options = [part for name, value in small.items() for part in ("--set", f"{name}={value}")]
+    monkeypatch.setattr(distil, "chosen", lambda sources, drawn: [text.replace("big", "large") for text in sources])
+    for step in STEPS:
+        command = ["training", step, "--data", data, "--work", work, "--teacher", tiny_teacher, "--out", out]
+        monkeypatch.setattr("sys.argv", [str(part) for part in [*command, "--device", "cpu", *options]])
+        assert main() == 0, (step, capsys.readouterr())
+    said = capsys.readouterr().out
+    assert "8 sentences, 8 pairs" in said
+    assert "8 distilled and" in said
+    assert Redrafter(str(out), device="cpu")("The old man saw the house.", max_tokens=5).candidates
