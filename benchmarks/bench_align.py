@@ -26,7 +26,7 @@ from redraft.align.links import parse_links
 from redraft.align.trained import TrainedAligner
 from redraft.align.vectors import VectorAligner
 from redraft.evaluate.alignment import score_different, score_links
-from redraft.fit.aligner import EVALUATION, MAIN
+from redraft.fit.gold_sets import EVALUATION, MAIN
 
 
 def main() -> None:

@@ -23,7 +23,8 @@ from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ConfigError, CorpusError, ModelError
 from redraft.evaluate.alignment import score_different, score_links
 from redraft.fit import aligner as fit
-from redraft.fit.aligner import EVALUATION, MAIN, OTHER, AlignerTraining, read_sets, train_aligner
+from redraft.fit.aligner import AlignerTraining, train_aligner
+from redraft.fit.gold_sets import EVALUATION, MAIN, OTHER, read_sets
 from small_models import save_small_bert
 
 
@@ -220,8 +221,8 @@ def test_training_learns_and_what_is_saved_is_what_is_loaded(trained, gold):
     found = list(TrainedAligner.load(trained, device="cpu").align((pair.source, pair.target) for pair in pairs))
     assert score_links(found, pairs).f1 > 90
     about = json.loads((trained / "training.json").read_text(encoding="utf-8"))
-    assert about["settings"]["epochs"] == 12
-    assert set(about["data"]) == {*MAIN, *OTHER}
+    assert about["run"]["settings"]["epochs"] == 12
+    assert set(about["run"]["gold"]) == {*MAIN, *OTHER}
     assert not (trained / "checkpoint.pt").exists()
 
 
@@ -292,14 +293,14 @@ def test_no_sentence_of_an_evaluation_set_is_trained_on_from_elsewhere(gold, tmp
     items = json.loads((gold / OTHER[0]).read_text(encoding="utf-8"))
     items.append({"source": " ".join(tested.source).upper(), "target": "w1", "sureAlign": "", "possibleAlign": ""})
     (tmp_path / OTHER[0]).write_text(json.dumps(items), encoding="utf-8")
-    before, after = read_sets(gold, TRAINING), read_sets(tmp_path, TRAINING)
+    before, after = read_sets(gold, TRAINING.held), read_sets(tmp_path, TRAINING.held)
     assert after.left_out == before.left_out + 1
     assert len(after.other) == len(before.other)
     assert len(before.held) == 40
     assert not {pair.source for pair in before.held} & {pair.source for pair in before.main}
     (tmp_path / MAIN[0]).unlink()
     with pytest.raises(CorpusError, match=r"lacks wiki-train.tsv"):
-        read_sets(tmp_path, TRAINING)
+        read_sets(tmp_path, TRAINING.held)
 
 
 def test_vectors_of_an_encoder(encoder):

@@ -13,8 +13,10 @@ from redraft.align.gold import GoldPair
 from redraft.align.links import shown_links
 from redraft.align.network import HeadConfig
 from redraft.errors import ConfigError, CorpusError
-from redraft.fit.aligner import EVALUATION, MAIN, OTHER, AlignerTraining, PlainPairs, SoftPair, linked_by, train_aligner
+from redraft.fit.aligner import AlignerTraining, linked_by, train_aligner
+from redraft.fit.gold_sets import EVALUATION, MAIN, OTHER
 from redraft.fit.made_pairs import make_pair, make_pairs, read_synonyms
+from redraft.fit.plain_pairs import PlainPairs, SoftPair
 from redraft.fit.tagged_pairs import normal, read_tagged
 from small_models import save_small_bert
 
@@ -27,6 +29,9 @@ def test_tagged_pairs_without_those_left_out(tmp_path, ending):
     text = b"turk\tcased\tThe Cat .\tA cat .\nasset_valid\tcased\ta\tb\nwiki\tlower\tx\ty\n"
     path.write_bytes(lzma.compress(text) if ending.endswith("xz") else text)
     found = list(read_tagged(path, ["asset"]))
+    (tmp_path / "odd.tsv").write_text("turk\tCased\ta\tb\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match='line 1: its casing is "Cased"'):
+        list(read_tagged(tmp_path / "odd.tsv"))
     assert [(pair.tag, pair.lower, pair.source, pair.target) for pair in found] == [
         ("turk", False, "The Cat .", "A cat ."), ("wiki", True, "x", "y"),
     ]  # fmt: skip
@@ -123,9 +128,9 @@ def test_plain_pairs_share_no_sentence_with_an_evaluation_file(data):
     plain = PlainPairs.read(data / "pairs.tsv", None, data, ["asset"])
     assert len(plain.pairs) == 50
     assert len(PlainPairs.read(data / "pairs.tsv", None, data).pairs) == 51
-    made = plain.made(TRAINING)
+    made = plain.made(40, 0)
     assert len(made) == 40
-    assert made == plain.made(TRAINING)
+    assert made == plain.made(40, 0)
 
 
 def test_teachers_are_trained_once_and_their_links_learned(data, encoder, tmp_path):
@@ -134,12 +139,22 @@ def test_teachers_are_trained_once_and_their_links_learned(data, encoder, tmp_pa
     train_aligner(encoder, data, tmp_path, TRAINING, plain=plain, device="cpu", say=said.append)
     assert [line for line in said if line.startswith("teacher ")] == ["teacher 1 of 2", "teacher 2 of 2"]
     assert json.loads((tmp_path / "training.json").read_text())["pairs"]["extra"] == 70
-    seeds = [json.loads((tmp_path / f"teacher-{k}" / "training.json").read_text())["settings"]["seed"] for k in (0, 1)]
+    seeds = [
+        json.loads((tmp_path / f"teacher-{k}" / "training.json").read_text())["run"]["settings"]["seed"] for k in (0, 1)
+    ]
     assert seeds == [1, 2]
     again: list[str] = []
     train_aligner(encoder, data, tmp_path, TRAINING, plain=plain, device="cpu", say=again.append)
+    assert again == [f"{tmp_path}: this training is finished, and nothing was done."]
+    with_asset = PlainPairs.read(data / "pairs.tsv", None, data)
+    with pytest.raises(ConfigError, match="another plain"):  # or teachers that read ASSET would go on teaching
+        train_aligner(encoder, data, tmp_path, TRAINING, plain=with_asset, device="cpu", say=again.append)
+    (tmp_path / "training.json").unlink()
+    with pytest.raises(ConfigError, match=r"teacher-0.*another plain"):
+        train_aligner(encoder, data, tmp_path, TRAINING, plain=with_asset, device="cpu", say=again.append)
+    train_aligner(encoder, data, tmp_path, TRAINING, plain=plain, device="cpu", say=again.append)
     assert not [line for line in again if line.startswith("teacher ")]
-    with pytest.raises(ConfigError, match="other settings"):
+    with pytest.raises(ConfigError, match="another settings"):
         train_aligner(encoder, data, tmp_path, AlignerTraining(**{**vars(TRAINING), "epochs": 2}), plain=plain,
                       device="cpu", say=again.append)  # fmt: skip
 
@@ -154,4 +169,4 @@ def test_soft_labels_are_the_mean_of_the_teachers(data, encoder, tmp_path):
     assert torch.allclose(both.table.float(), (alone[0] + alone[1]) / 2, atol=1.5)
     assert isinstance(both, SoftPair)
     assert torch.equal(both.reversed().table, both.table.T)
-    assert isinstance(plain.made(TRAINING)[0], GoldPair)
+    assert isinstance(plain.made(40, 0)[0], GoldPair)

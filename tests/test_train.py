@@ -18,7 +18,12 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from redraft import Redrafter
 from redraft.cli.settings import default_of
+from redraft.decode.config import DecodeConfig
+from redraft.decode.eight_bit_model import save_eight_bit_model
 from redraft.errors import ConfigError, CorpusError, ModelError
+from redraft.evaluate.corpora import Corpus
+from redraft.evaluate.sari import Sari
+from redraft.evaluate.scores import score
 from redraft.fit import progress_bar, rewriter_run
 from redraft.fit.rewriter import train_rewriter
 from redraft.fit.rewriter_batches import make_batch, make_examples
@@ -318,6 +323,42 @@ def test_validation_every_so_many_steps(folder):
     assert [record["step"] for record in log("out") if "sari" in record] == [8, 16, 20]
 
 
+def test_validation_is_without_dropout(folder):
+    """What a validation says of weights is what they score when they are loaded; how it was batched changes nothing."""
+    save_small_model(folder / "dropping", "bart", dropout=0.5)
+    found = train(model="dropping", epochs=6, patience=9)
+    rewriter = Redrafter("out", config=DecodeConfig(method="beam", beams=2, no_repeat_ngram=3))
+    sources, references = zip(*toy_pairs(6, seed=1), strict=True)
+    outputs = [decoded.output for decoded in rewriter.rewrite(sources)]
+    corpus = Corpus("valid", "valid", list(sources), [list(references)])
+    sari = score(outputs, corpus, measures=[Sari()], samples=0).figures["sari"].value
+    assert found.best["sari"] == pytest.approx(sari, abs=1e-3)
+    train(out="other", model="dropping", epochs=6, patience=9, valid_batch=2)
+    assert same(weights("out"), weights("other"))
+
+
+def test_a_generation_config_that_cannot_be_stored_is_refused_at_the_start(folder):
+    path = folder / "bart" / "generation_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "temperature": 0.5, "do_sample": False}))
+    with pytest.raises(ModelError, match="cannot be decoded or stored") as caught:
+        train()
+    assert caught.value.hint == "Mend its generation_config.json."
+
+
+def test_a_model_in_eight_bits_is_trained_as_it_is_restored(folder):
+    save_eight_bit_model(small_model("bart"), word_tokenizer(), folder / "small")
+    train(model="small", epochs=1)
+    assert weights("out")["model.shared.weight"].dtype == torch.float32
+
+
+def test_a_causal_model_knows_its_prompt(folder):
+    save_small_model(folder / "gpt", "gpt2")
+    train(model="gpt", epochs=1, prompt=PROMPT)
+    assert Redrafter("out").prompt == PROMPT
+    assert Redrafter("gpt").prompt == "{source}"
+    assert Redrafter("out", prompt="{source} ->").prompt == "{source} ->"
+
+
 def test_validation_uses_the_very_weights_that_are_trained(folder, monkeypatch):
     models = []
     monkeypatch.setattr(RewriterRun, "_update", lambda run: models.append(run) or setattr(run.progress, "step", 20))
@@ -444,7 +485,7 @@ def test_the_command_out_of_time(command, folder):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["train"], "--model is missing."),
+        (["train"], "--train is missing."),
         (["train", "--model", "x", "--train", "t.tsv"], "--valid is missing."),
         ([*argv(), "--epochs", "many"], '--epochs: "many" is not a whole number.'),
         ([*argv(), "--rate", "0"], "rate is 0, so nothing would be learned."),

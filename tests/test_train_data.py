@@ -12,6 +12,7 @@ from redraft.fit.pair_files import read_pairs
 from redraft.fit.rewriter_batches import (
     IGNORED,
     Order,
+    _ended,
     by_length,
     make_batch,
     make_examples,
@@ -217,9 +218,8 @@ def test_long_pairs_are_refused_or_left_out_and_never_cut(family, long, settings
     with pytest.raises(CorpusError) as caught:
         check_lengths(family, rows, **settings)
     assert caught.value.problem == problem
-    assert (
-        caught.value.hint == "Shorten what is too long, raise --max-length, or leave such pairs out with --long skip."
-    )
+    way = "take a model that reads more" if "the model reads" in problem else "raise --max-length"
+    assert caught.value.hint == f"Shorten what is too long, {way}, or leave such pairs out with --long skip."
     assert check_lengths(family, rows, long="skip", **settings) == [0, 2]
 
 
@@ -228,6 +228,17 @@ def test_the_file_of_the_long_side_is_named():
     examples = make_examples(start("bart"), pairs.sources, pairs.targets, None)
     with pytest.raises(CorpusError, match=r"^t, line 2: the target has 4 tokens, and --max-length is 3"):
         usable_rows(examples, pairs, RewriterTraining(max_length=3), None)
+
+
+@pytest.mark.parametrize("tokens, ended", [
+    ([10, 11], [10, 11, 2]),
+    ([10, 11, 2], [10, 11, 2]),
+    ([10, 11, 2, 99], [10, 11, 2, 99]),  # a language behind the end
+    ([2, 10], [2, 10, 2]),
+    ([], [2]),
+])  # fmt: skip
+def test_a_target_has_one_end(tokens, ended):
+    assert _ended(tokens, 2, frozenset({0, 1, 2, 99})) == ended
 
 
 def test_a_source_without_tokens():

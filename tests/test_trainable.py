@@ -43,6 +43,8 @@ def test_names_that_are_no_model(folder):
     assert refused("model") == ('"model" is a folder without config.json.', KINDS)
     (folder / "config.json").write_text("{}")
     assert refused("model/config.json") == ('"model/config.json" is a file.', KINDS)
+    assert refused("model") == ('"model" is a folder without weights.', KINDS)
+    (folder / "model.safetensors").write_bytes(b"")
     problem, hint = refused("model")
     assert problem.startswith('the model "model" cannot be loaded: Unrecognized model')
     assert hint == KINDS

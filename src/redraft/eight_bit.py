@@ -30,6 +30,9 @@ def save_eight_bit(
             continue
         seen.add(place)
         value = weight.detach().to("cpu", torch.float32)
+        if not weight.is_floating_point():
+            stored[name] = weight.detach().cpu().contiguous()
+            continue
         if value.dim() < 2:
             stored[name] = value.to(torch.float16).contiguous()
             continue
@@ -48,9 +51,14 @@ def load_eight_bit(path: str | Path) -> dict[str, Tensor]:
         stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a mapping
     weights = {}
     for name, value in stored.items():
-        if value.dtype == torch.int8:
+        if value.dtype == torch.int8 and name + _SCALE in stored:
             scale = stored[name + _SCALE].to(torch.float32)
             weights[name] = value.to(torch.float32).view(len(scale), -1).mul_(scale[:, None]).view(value.shape)
-        elif not name.endswith(_SCALE):
-            weights[name] = value.to(torch.float32)
+        elif not _is_scale(name, stored):
+            weights[name] = value.to(torch.float32) if value.is_floating_point() else value
     return weights
+
+
+def _is_scale(name: str, stored: Mapping[str, Tensor]) -> bool:
+    matrix = stored.get(name.removesuffix(_SCALE))
+    return name.endswith(_SCALE) and matrix is not None and matrix.dtype == torch.int8

@@ -60,8 +60,9 @@ def add_simplify(commands: Any) -> None:
     model.add_argument("--model", metavar="NAME",
                        help="a folder, a name on the Hugging Face hub, or scripted:TABLE.json; if not given, the model "
                             "that comes with the package")  # fmt: skip
-    model.add_argument("--prompt", metavar="TEXT", default="{source}",
-                       help="what a decoder-only model reads, with {source} where the sentence goes")  # fmt: skip
+    model.add_argument("--prompt", metavar="TEXT",
+                       help="what a decoder-only model reads, with {source} where the sentence goes; what it was "
+                            "trained with by redraft train if not given, else the sentence alone")  # fmt: skip
     model.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1, …; a GPU where there is one if not given")
     model.add_argument("--dtype", choices=_DTYPES, help="type of the weights; as they are stored if not given")
     model.add_argument(
@@ -94,7 +95,7 @@ def run_simplify(options: argparse.Namespace) -> int:
     batch_size = whole_number("--batch-size", options.batch_size)
     if options.trace and not options.json:
         raise ConfigError("--trace has no place in plain text.", "Add --json.")
-    if "{source}" not in options.prompt:
+    if options.prompt is not None and "{source}" not in options.prompt:
         raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
     plan = None if options.plan == "none" else options.plan
     table = options.model.removeprefix("scripted:") if options.model else None

@@ -32,12 +32,16 @@ def add_train(commands: Any) -> None:
         "train",
         run_train,
         help="fine-tune a model on pairs of sentences",
-        usage="redraft train --model NAME --train FILE ... --valid FILE ... --out DIR [options]",
+        usage="redraft train [--model NAME] --train FILE ... --valid FILE ... --out DIR [options]",
         about="Fine-tune a seq2seq or causal model on pairs of sentences, and keep the weights with the best SARI.",
         examples=_EXAMPLES,
     )
     what = train.add_argument_group("what to train")
-    what.add_argument("--model", metavar="NAME", help="the model to start from: a name on the hub or a folder")
+    what.add_argument(
+        "--model",
+        metavar="NAME",
+        help="the model to start from: a name on the hub or a folder; the one that comes with the package if not given",
+    )
     what.add_argument("--train", metavar="FILE", nargs="+",
                       help="source ⇥ target on each line, or a file of sources and one of targets; "
                            ".xz is unpacked")  # fmt: skip
@@ -52,7 +56,7 @@ def add_train(commands: Any) -> None:
 
 def run_train(options: argparse.Namespace) -> int:
     """The command itself; returns the exit status."""
-    for name in ("model", "train", "valid", "out"):
+    for name in ("train", "valid", "out"):
         if getattr(options, name) is None:
             raise ConfigError(f"--{name} is missing.", f"Add it; {_EXAMPLES.splitlines()[1].strip()}")
     flags = chosen_flags(options)
@@ -61,10 +65,17 @@ def run_train(options: argparse.Namespace) -> int:
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()  # type: ignore[no-untyped-call]
+    from redraft.decode.loading import shipped_model
     from redraft.fit.rewriter import train_rewriter
 
     outcome = train_rewriter(
-        options.model, options.train, options.valid, options.out, settings, device=options.device, say=say
+        options.model or str(shipped_model()),
+        options.train,
+        options.valid,
+        options.out,
+        settings,
+        device=options.device,
+        say=say,
     )
     if not outcome.finished:
         say(f"the minutes are over at step {outcome.step:,}; the same command goes on from there")

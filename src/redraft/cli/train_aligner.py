@@ -45,7 +45,10 @@ def run_train_aligner(options: argparse.Namespace) -> int:
     for name in ("gold", "encoder", "out"):
         if getattr(options, name) is None:
             raise ConfigError(f"--{name} is missing.", f"Add it; {_EXAMPLES.splitlines()[1].strip()}")
-    from redraft.fit.aligner import AlignerTraining, PlainPairs, train_aligner
+    if options.pairs is None and (options.leave_out or options.synonyms):
+        raise ConfigError("--leave-out and --synonyms are about --pairs.", "Add --pairs FILE, or leave them out.")
+    from redraft.fit.aligner import AlignerTraining, train_aligner
+    from redraft.fit.plain_pairs import PlainPairs
 
     chosen: dict[str, Any] = {}
     if options.epochs is not None:

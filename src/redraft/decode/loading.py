@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,35 @@ from redraft.decode.transformers_steps import check_can_generate
 from redraft.errors import ModelError
 
 SCRIPTED = "scripted:"
+PLAIN_PROMPT = "{source}"  # nothing around it
 _NAMES = f"a folder with config.json and weights, a name on the Hugging Face hub, or {SCRIPTED}TABLE.json"
 
 
 def shipped_folder() -> Path:
     """Where the model that comes with the package lies, or would lie."""
     return Path(str(files("redraft.decode").joinpath("shipped")))
+
+
+def shipped_model() -> Path:
+    """The folder of the model that comes with the package, or an error where it has none."""
+    folder = shipped_folder()
+    if not holds_eight_bit_model(folder):
+        raise ModelError(
+            "this copy of redraft comes without its model: the weights are not in the package",
+            f"Give a model: {_NAMES}.",
+        )
+    return folder
+
+
+def stored_prompt(model: Any) -> str:
+    """What a causal model was trained to read around a source, where `redraft train` has left word of it."""
+    report = Path(model) / "training.json" if isinstance(model, str | Path) else Path()
+    if not report.is_file():
+        return PLAIN_PROMPT
+    try:
+        return json.loads(report.read_text(encoding="utf-8"))["run"]["prompt"] or PLAIN_PROMPT
+    except (ValueError, KeyError, TypeError):  # a report of another program
+        return PLAIN_PROMPT
 
 
 def load_model(
@@ -31,12 +55,7 @@ def load_model(
 ) -> tuple[Any, Any]:
     """A model that can be searched, and its tokenizer. None is the model that comes with the package."""
     if model is None:
-        model = shipped_folder()
-        if not holds_eight_bit_model(model):
-            raise ModelError(
-                "this copy of redraft comes without its model: the weights are not in the package",
-                f"Install a release, which has them, or give a model: {_NAMES}.",
-            )
+        model = shipped_model()
     if isinstance(model, str | Path):
         return _load_by_name(str(model), tokenizer, device, dtype)
     tokenizer = tokenizer if tokenizer is not None else getattr(model, "tokenizer", None)

@@ -12,7 +12,7 @@ _PLACES = tuple(
     for pattern in (
         # A full stop behind an initial or a title ends no sentence.
         r"(?<!\b[A-Z])(?<!\b[A-Z] )(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mr|Ms|Dr|St|vs) )(?<!\bMrs)"
-        r"[.!?]+(?: ?[\"'”’)\]])*\s+(?![\sa-z])",
+        r"[.!?]+(?: ?[\"'”’)\]])*\s+(?![\sa-z\d])",
         r";\s+",
         rf",\s+(?=(?:{_OPENERS})\b)",
         r":\s+|\s[–—-]+\s+",

@@ -16,7 +16,7 @@ from redraft.constrain.verdicts import Verdict, judge
 from redraft.decode.config import DecodeConfig
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.graph import Graphs
-from redraft.decode.loading import load_model
+from redraft.decode.loading import load_model, stored_prompt
 from redraft.decode.models import StepModel
 from redraft.decode.pieces import parted
 from redraft.decode.search import Hypothesis, Observer, search
@@ -40,7 +40,8 @@ class Redrafter:
 
     `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its
     `tokenizer`), or any StepModel (with a `tokenizer`, its own or given); if it is left out, the model that comes with
-    the package. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:".
+    the package. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:"; one that
+    `redraft train` has trained knows its own.
     `graphs` replays whole steps, the model included, from CUDA graphs: each shape of batch costs a moment when it comes
     first, and then a fraction of the time.
     """
@@ -52,7 +53,7 @@ class Redrafter:
         *,
         config: DecodeConfig | None = None,
         variants: Variants = "case",
-        prompt: str = "{source}",
+        prompt: str | None = None,
         processors: Any = None,
         graphs: bool = False,
         device: str | torch.device | None = None,
@@ -60,7 +61,7 @@ class Redrafter:
     ) -> None:
         self.model, self.tokenizer = load_model(model, tokenizer, device=device, dtype=dtype)
         self.config = config or DecodeConfig()
-        self.prompt = prompt
+        self.prompt = stored_prompt(model) if prompt is None else prompt
         self.processors = processors
         self.graphs = Graphs() if graphs else None
         self._compiler = compiler_for(self.tokenizer, variants)

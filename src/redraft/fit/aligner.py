@@ -21,18 +21,17 @@ from torch import Tensor, nn
 
 from redraft.align.batches import PairReader
 from redraft.align.encoders import chosen_device, load_encoder
-from redraft.align.gold import GoldPair, read_gold
+from redraft.align.gold import GoldPair
 from redraft.align.links import Links
 from redraft.align.network import Aligner, HeadConfig
 from redraft.align.trained import TrainedAligner, links_above
-from redraft.align.words import split_words
-from redraft.errors import ConfigError, CorpusError
+from redraft.errors import ConfigError
 from redraft.evaluate.alignment import score_different, score_links
 from redraft.files import digest
 from redraft.fit.checkpoints import chance, restore_chance, save_whole
-from redraft.fit.made_pairs import Synonyms, make_pairs, read_synonyms
+from redraft.fit.gold_sets import MAIN, OTHER, GoldSets, check_files, read_sets
+from redraft.fit.plain_pairs import Labelled, PlainPairs, SoftPair
 from redraft.fit.schedules import rate_share
-from redraft.fit.tagged_pairs import normal, read_tagged
 
 Say = Callable[[str], object]
 _EVERY = 200  # steps between checkpoints
@@ -60,108 +59,25 @@ class AlignerTraining:
     head: HeadConfig = field(default_factory=HeadConfig)
 
 
-@dataclass(frozen=True)
-class GoldSets:
-    """Pairs to train on, to choose the threshold by, and those they were kept apart from."""
-
-    main: list[GoldPair]
-    other: list[GoldPair]
-    held: list[GoldPair]
-    left_out: int  # pairs of the other corpora that share a sentence with an evaluation set, or came twice
-
-
-MAIN = ("wiki-train.tsv", "mtref-train.tsv")
-OTHER = ("msr.edinburgh.train.json", "gold.train.sure+poss.json", "RTE2_dev_M.align.sure+poss.json")
-EVALUATION = ("wiki-dev.tsv", "wiki-test.tsv", "mtref-dev.tsv")
-
-
-def read_sets(folder: str | Path, settings: AlignerTraining) -> GoldSets:
-    """The gold alignments of a folder. Of the other corpora no sentence of an evaluation set is kept."""
-    folder = Path(folder)
-    missing = [name for name in (*MAIN, *OTHER, *EVALUATION) if not (folder / name).is_file()]
-    if missing:
-        raise CorpusError(f"{folder} lacks {', '.join(missing)}.",
-                          "Get MultiMWA, Edinburgh++ and MSR RTE: github.com/chaojiang06/neural-Jacana")  # fmt: skip
-    rng = random.Random(0)  # whatever the seed: what is held is held from the teachers too
-    main: list[GoldPair] = []
-    held: list[GoldPair] = []
-    for name in MAIN:
-        pairs = read_gold(folder / name)
-        rng.shuffle(pairs)
-        held += pairs[: settings.held]
-        main += pairs[settings.held :]
-    apart = set(_evaluated(folder))
-    seen: set[tuple[str, str]] = set()
-    other, left_out = [], 0
-    for pair in (pair for name in OTHER for pair in read_gold(folder / name)):
-        key = _text(pair.source), _text(pair.target)
-        if key in seen or not apart.isdisjoint(key):
-            left_out += 1
-            continue
-        seen.add(key)
-        other.append(pair)
-    return GoldSets(main, other, held, left_out)
-
-
-@dataclass(frozen=True)
-class SoftPair:
-    """Two sentences and how sure the teachers are of each link, from 0 to 255."""
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    table: Tensor  # (source words, target words)
-
-    def reversed(self) -> SoftPair:
-        return SoftPair(self.target, self.source, self.table.T)
-
-
-Labelled = GoldPair | SoftPair
-
-
-@dataclass(frozen=True)
-class PlainPairs:
-    """Pairs without links: what teachers link, and what made-up pairs are made of."""
-
-    pairs: list[tuple[tuple[str, ...], tuple[str, ...]]]
-    synonyms: Synonyms
-
-    @classmethod
-    def read(
-        cls, path: str | Path, synonyms: str | Path | None, gold: str | Path, leave_out: Sequence[str] = ()
-    ) -> PlainPairs:
-        """Tagged pairs of a file but those that share a sentence with an evaluation file of the gold alignments."""
-        apart = {normal(text) for text in _evaluated(Path(gold))}
-        pairs = []
-        for pair in read_tagged(path, leave_out):
-            if normal(pair.source) not in apart and normal(pair.target) not in apart:
-                source, target = (split_words(side.lower()) for side in (pair.source, pair.target))
-                if min(len(source), len(target)) >= 3 and len(source) + len(target) <= 120:
-                    pairs.append((tuple(word.text for word in source), tuple(word.text for word in target)))
-        return cls(pairs, read_synonyms(synonyms) if synonyms else {})
-
-    def made(self, settings: AlignerTraining) -> list[Labelled]:
-        sides = [side for pair in self.pairs for side in pair if len(side) <= 50]
-        rng = random.Random(settings.seed)
-        return [*make_pairs(sides, self.synonyms, settings.made, rng)] if sides else []
-
-    def drawn(self, settings: AlignerTraining) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-        return random.Random(settings.seed).sample(self.pairs, min(settings.plain, len(self.pairs)))
-
-
 def train_aligner(
     encoder: str, folder: str | Path, out: str | Path, settings: AlignerTraining | None = None, *,
     plain: PlainPairs | None = None, device: str | None = None, say: Say = print,
 ) -> Path:  # fmt: skip
     """Train on the gold alignments of a folder and write an aligner to `out`; a run that was killed goes on."""
     settings, out = settings or AlignerTraining(), Path(out)
+    run = _run_of(encoder, folder, settings, plain)
+    if _is_finished(out, run):
+        say(f"{out}: this training is finished, and nothing was done.")
+        return out
     extra: list[Labelled] = []
     if plain is not None:
         teachers = [
             train_teacher(number, encoder, folder, out, settings, plain=plain, device=device, say=say)
             for number in range(settings.teachers)
         ]
-        extra = plain.made(settings) + linked_by(teachers, plain.drawn(settings), device=device, say=say)
-    return _train(encoder, folder, out, settings, extra, device, say)
+        drawn = plain.drawn(settings.plain, settings.seed)
+        extra = plain.made(settings.made, settings.seed) + linked_by(teachers, drawn, device=device, say=say)
+    return _train(run, folder, out, settings, extra, device, say)
 
 
 def train_teacher(
@@ -171,12 +87,11 @@ def train_teacher(
     """One teacher, in a folder of `out`; the one that is there if it is finished."""
     place = Path(out) / f"teacher-{number}"
     own = replace(settings, seed=settings.seed + 1 + number)
-    if (place / "training.json").exists():
-        if json.loads((place / "training.json").read_text(encoding="utf-8"))["settings"] != asdict(own):
-            raise ConfigError(f"{place} was trained with other settings.", "Delete it or choose another folder.")
+    run = _run_of(encoder, folder, own, plain)
+    if _is_finished(place, run):
         return place
     say(f"teacher {number + 1} of {settings.teachers}")
-    return _train(encoder, folder, place, own, plain.made(own), device, say)
+    return _train(run, folder, place, own, plain.made(own.made, own.seed), device, say)
 
 
 def linked_by(
@@ -191,16 +106,39 @@ def linked_by(
     return [SoftPair(*pair, (mean * 255).round().byte()) for pair, mean in zip(pairs, means, strict=True)]
 
 
+def _run_of(encoder: str, folder: str | Path, settings: AlignerTraining, plain: PlainPairs | None) -> dict[str, Any]:
+    """What makes a training this one and no other, as JSON gives it back."""
+    check_files(folder)
+    run = {"encoder": encoder, "settings": asdict(settings), "plain": plain and dict(plain.about),
+           "gold": {name: digest((Path(folder) / name).read_bytes()) for name in (*MAIN, *OTHER)}}  # fmt: skip
+    return json.loads(json.dumps(run))  # type: ignore[no-any-return]
+
+
+def _is_finished(out: Path, run: dict[str, Any]) -> bool:
+    path = out / "training.json"
+    if not path.exists():
+        return False
+    _check_same(path, json.loads(path.read_text(encoding="utf-8")).get("run", {}), run)
+    return True
+
+
+def _check_same(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
+    different = [name for name in here if there.get(name) != here[name]]
+    if different:
+        raise ConfigError(f"{path} belongs to a training with another {' and '.join(different)}.",
+                          "Delete its folder, or choose another one with --out.")  # fmt: skip
+
+
 def _train(
-    encoder: str, folder: str | Path, out: Path, settings: AlignerTraining, extra: list[Labelled], device: str | None,
-    say: Say,
+    identity: dict[str, Any], folder: str | Path, out: Path, settings: AlignerTraining, extra: list[Labelled],
+    device: str | None, say: Say,
 ) -> Path:  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
-    sets = read_sets(folder, settings)
+    sets = read_sets(folder, settings.held)
     counts = f"{len(sets.main):,} pairs of MultiMWA, {len(sets.other):,} others ({sets.left_out} left out)"
     say(f"{counts}, {len(extra):,} without gold, {len(sets.held)} held")
     place = chosen_device(device)
-    run = _Run(encoder, sets, extra, settings, place, out, say)
+    run = _Run(identity, sets, extra, settings, place, out, say)
     run.train()
     threshold, figures = run.choose_threshold()
     TrainedAligner(run.averaged, run.reader, threshold=threshold).save(out)
@@ -208,10 +146,8 @@ def _train(
     small = _figures(list(stored.align((pair.source, pair.target) for pair in sets.held)), sets.held)
     say(f"as stored, in 8 bits: {_shown(small)}")
     about = {
-        "settings": asdict(settings), "encoder": Path(encoder).name, "threshold": threshold,
-        "held": figures, "held_eight_bit": small,
+        "run": identity, "threshold": threshold, "held": figures, "held_eight_bit": small,
         "pairs": {"main": len(sets.main), "other": len(sets.other), "extra": len(extra), "held": len(sets.held)},
-        "data": {name: digest((Path(folder) / name).read_bytes()) for name in (*MAIN, *OTHER)},
         "torch": torch.__version__, "device": run.device_name,
     }  # fmt: skip
     (out / "training.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
@@ -223,12 +159,13 @@ class _Run:
     """One training, from its last checkpoint on."""
 
     def __init__(
-        self, encoder: str, sets: GoldSets, extra: list[Labelled], settings: AlignerTraining, device: torch.device,
-        out: Path, say: Say,
+        self, identity: dict[str, Any], sets: GoldSets, extra: list[Labelled], settings: AlignerTraining,
+        device: torch.device, out: Path, say: Say,
     ) -> None:  # fmt: skip
         torch.manual_seed(settings.seed)
-        self.sets, self.extra, self.settings, self.device, self.out, self.say = sets, extra, settings, device, out, say
-        body, tokenizer = load_encoder(encoder)
+        self.identity, self.sets, self.extra, self.settings = identity, sets, extra, settings
+        self.device, self.out, self.say = device, out, say
+        body, tokenizer = load_encoder(identity["encoder"])
         self.reader = PairReader(tokenizer)
         if getattr(body, "pooler", None) is not None:
             body.pooler = None  # what it makes is not used
@@ -322,7 +259,7 @@ class _Run:
             mean.lerp_(weight, 1 - keep)
 
     def _checkpoint(self, step: int, optimizer: torch.optim.Optimizer, schedule: Any) -> None:
-        state = {"step": step, "settings": asdict(self.settings), "model": self.model.state_dict(),
+        state = {"step": step, "run": json.dumps(self.identity), "model": self.model.state_dict(),
                  "averaged": self.averaged.state_dict(), "optimizer": optimizer.state_dict(),
                  "schedule": schedule.state_dict(), **chance(self.device)}  # fmt: skip
         save_whole(self.out / "checkpoint.pt", state)
@@ -332,10 +269,7 @@ class _Run:
         if not path.exists():
             return 0
         saved = torch.load(path, map_location=self.device, weights_only=True)
-        if saved["settings"] != asdict(self.settings):
-            raise ConfigError(
-                f"{path} belongs to a training with other settings.", "Delete it or choose another folder."
-            )
+        _check_same(path, json.loads(saved["run"]), self.identity)
         self.model.load_state_dict(saved["model"])
         self.averaged.load_state_dict(saved["averaged"])
         optimizer.load_state_dict(saved["optimizer"])
@@ -357,14 +291,6 @@ def _labels(pairs: Sequence[Labelled], n: int, m: int) -> Tensor:
     return labels
 
 
-def _evaluated(folder: Path) -> Iterator[str]:
-    """The sentences of the evaluation files."""
-    for name in EVALUATION:
-        for pair in read_gold(folder / name):
-            yield _text(pair.source)
-            yield _text(pair.target)
-
-
 def _figures(links: Sequence[Links], gold: Sequence[GoldPair]) -> dict[str, float]:
     scores, different = score_links(links, gold), score_different(links, gold)
     figures = {"precision": scores.precision, "recall": scores.recall, "f1": scores.f1, "different_f1": different.f1}
@@ -373,7 +299,3 @@ def _figures(links: Sequence[Links], gold: Sequence[GoldPair]) -> dict[str, floa
 
 def _shown(figures: dict[str, float]) -> str:
     return "  ".join(f"{name} {value:.1f}" for name, value in figures.items())
-
-
-def _text(words: Sequence[str]) -> str:
-    return " ".join(words).lower()

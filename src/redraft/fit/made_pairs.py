@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,8 @@ from pathlib import Path
 
 from redraft.align.function_words import is_content
 from redraft.align.gold import GoldPair
+from redraft.evaluate.text_files import read_file
+from redraft.files import decoded
 
 Synonyms = Mapping[str, Sequence[str]]
 _Placed = list[tuple[str, int | None]]  # a word of the target and the source word it comes from
@@ -17,14 +18,12 @@ _Placed = list[tuple[str, int | None]]  # a word of the target and the source wo
 
 def read_synonyms(path: str | Path) -> Synonyms:
     """word ⇥ word on each line, .xz or plain; either may stand for the other."""
-    path = Path(path)
     found: defaultdict[str, list[str]] = defaultdict(list)
-    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            one, _, other = str(line).rstrip("\n").partition("\t")
-            if one.isalpha() and other.isalpha():
-                found[one].append(other)
-                found[other].append(one)
+    for number, raw in enumerate(read_file(path).split(b"\n"), 1):
+        one, _, other = decoded(raw, str(path), number).rstrip("\r").partition("\t")
+        if one.isalpha() and other.isalpha():
+            found[one].append(other)
+            found[other].append(one)
     return dict(found)
 
 

@@ -40,10 +40,13 @@ def train_rewriter(
     }  # fmt: skip
     folder = RunFolder(out, run)
     done = folder.finished()
-    if done:
-        say(f"{out}: this training is finished, and nothing was done. {described(done['best'])}")
-        return Outcome(folder.out, True, done["steps_done"], done["best"])
-    with folder.locked() if accelerator.is_main_process else nullcontext():
+    with folder.locked() if accelerator.is_main_process and not done else nullcontext():
+        done = done or folder.finished()  # by another process, while this one waited for nothing
+        if done:
+            if accelerator.is_main_process:
+                folder.clear()  # a run may be killed between its last report and this
+            say(f"{out}: this training is finished, and nothing was done. {described(done['best'])}")
+            return Outcome(folder.out, True, done["steps_done"], done["best"])
         return RewriterRun(accelerator, start, data, settings, folder, say, began).go()
 
 

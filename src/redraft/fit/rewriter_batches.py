@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 import torch
@@ -75,8 +76,10 @@ def make_examples(start: Start, sources: Sequence[str], targets: Sequence[str] |
         gap = "" if prompt[-1:].isspace() else " "
         sources = [prompt.replace("{source}", source) for source in sources]
         targets = [gap + target if target else "" for target in targets]
+    special = frozenset(start.tokenizer.all_special_ids)
     written = (
-        _ended(tokens, start.end) for tokens in _tokens(start.tokenizer, targets, target=True, bare=start.causal)
+        _ended(tokens, start.end, special)
+        for tokens in _tokens(start.tokenizer, targets, target=True, bare=start.causal)
     )
     read = _tokens(start.tokenizer, sources)
     return Examples(
@@ -89,7 +92,7 @@ def usable_rows(examples: Examples, pairs: PairSet, settings: RewriterTraining, 
 
     `positions`: how many tokens the model can tell apart, where it is bound to a number.
     """
-    kept, empty, long = [], list[int](), list[str]()
+    kept, empty, long = [], list[int](), list[tuple[str, str]]()
     for row, (source, target) in enumerate(examples.sizes):
         side, size, column = ("source", source, 0) if source >= target else ("target", target, 1)
         total = source + target if examples.causal else size
@@ -97,10 +100,11 @@ def usable_rows(examples: Examples, pairs: PairSet, settings: RewriterTraining, 
             empty.append(row)
         elif size > settings.max_length:
             why = f"the {side} has {size:,} tokens, and --max-length is {settings.max_length:,}"
-            long.append(f"{pairs.place(row, column)}: {why}")
+            long.append((f"{pairs.place(row, column)}: {why}", "raise --max-length"))
         elif positions is not None and total > positions:
             what = "source and target have" if examples.causal else f"the {side} has"
-            long.append(f"{pairs.place(row, column)}: {what} {total:,} tokens, and the model reads {positions:,}")
+            why = f"{what} {total:,} tokens, and the model reads {positions:,}"
+            long.append((f"{pairs.place(row, column)}: {why}", "take a model that reads more"))
         else:
             kept.append(row)
     if empty and settings.on_error == "raise":
@@ -110,10 +114,9 @@ def usable_rows(examples: Examples, pairs: PairSet, settings: RewriterTraining, 
         )
     if long and settings.long == "raise":
         more = f"; {len(long):,} pairs are too long" if len(long) > 1 else ""
-        raise CorpusError(
-            f"{long[0]}{more}.",
-            "Shorten what is too long, raise --max-length, or leave such pairs out with --long skip.",
-        )
+        why, help = long[0]
+        raise CorpusError(f"{why}{more}.",
+                          f"Shorten what is too long, {help}, or leave such pairs out with --long skip.")  # fmt: skip
     if not kept:
         raise CorpusError(f"{pairs.names[0]}: no pair is left.", "Raise --max-length, or give other pairs.")
     return kept
@@ -176,8 +179,10 @@ def _tokens(
         yield from tokenizer(**named, add_special_tokens=not bare, verbose=False)["input_ids"]  # type: ignore[operator]
 
 
-def _ended(tokens: list[int], end: int) -> list[int]:
-    return tokens if tokens and tokens[-1] == end else [*tokens, end]
+def _ended(tokens: list[int], end: int, special: frozenset[int]) -> list[int]:
+    """With an end token, unless it is there: behind it mBART's first tokenizers put the language."""
+    last = list(takewhile(special.__contains__, reversed(tokens)))
+    return tokens if end in last else [*tokens, end]
 
 
 def _array(tokens: list[int]) -> Tokens:

@@ -26,7 +26,7 @@ from redraft.fit.rewriter_data import TrainingData
 from redraft.fit.rewriter_loss import summed_loss
 from redraft.fit.rewriter_settings import RewriterTraining
 from redraft.fit.run_files import Facts, RunFolder
-from redraft.fit.schedules import rate_share
+from redraft.fit.schedules import decay_groups, rate_share
 from redraft.fit.trainable import Start, load_weights
 
 _LOSSES = 400  # points of the loss in log and plot
@@ -84,7 +84,7 @@ class RewriterRun:
         self.plain, missing = load_weights(start)
         if missing:
             say(f"weights that are not stored and begin at random: {shown(missing)}")
-        self.optimizer = torch.optim.AdamW(_groups(self.plain, settings.weight_decay), lr=settings.rate)
+        self.optimizer = torch.optim.AdamW(decay_groups(self.plain, settings.weight_decay), lr=settings.rate)
         self.model, self.optimizer = accelerator.prepare(self.plain, self.optimizer)
         self.loss_sum = torch.zeros((), device=accelerator.device)
         decoding = DecodeConfig(method="beam", beams=settings.beams, no_repeat_ngram=settings.no_repeat_ngram)
@@ -157,7 +157,7 @@ class RewriterRun:
         if progress.step % max(1, self.order.steps // _LOSSES) == 0 or progress.step == self.order.steps:
             self._gather_loss()
             loss_mean = round(progress.loss_sum / progress.loss_tokens, 5)
-            progress.losses.append({"step": progress.step, "loss": loss_mean, "rate": rate, "gradient": float(norm)})
+            progress.losses.append({"step": progress.step, "loss": loss_mean, "rate": rate, "gradient": _finite(norm)})
             progress.loss_sum, progress.loss_tokens = 0.0, 0
 
     def _learn(self, rows: Sequence[int], share: float) -> Tensor:
@@ -197,11 +197,14 @@ class RewriterRun:
         self.optimizer.zero_grad(set_to_none=True)
         if not bool(torch.isfinite(loss)):
             raise ModelError("the loss is not a number from the start.", "Look at the weights of the model.")
+        self.plain.eval()
         try:
             self.redrafter.rewrite(self.data.valid.sources[:1], max_tokens=2)
+            self.plain.generation_config.validate(strict=True)  # or it could not be stored
         except ValueError as error:
             raise ModelError(
-                f"the model cannot be decoded: {str(error).splitlines()[0]}", "Mend its generation_config.json."
+                f"the model cannot be decoded or stored: {str(error).splitlines()[0]}",
+                "Mend its generation_config.json.",
             ) from error
         restore_chance(luck, self.accelerator.device)
 
@@ -223,6 +226,7 @@ class RewriterRun:
         from accelerate.utils import gather_object
 
         accelerator, valid = self.accelerator, self.data.valid
+        self.plain.eval()
         rows = sorted(range(len(valid)), key=lambda row: (len(valid.sources[row]), row))
         mine = rows[accelerator.process_index :: accelerator.num_processes]
         sources, size = [valid.sources[row] for row in mine], self.settings.valid_batch
@@ -288,8 +292,6 @@ class RewriterRun:
         self.accelerator.wait_for_everyone()
         if finished and best:
             self.say(f"{self.folder.out} holds the best weights. {described(best)}")
-            if self.data.prompt is not None:
-                self.say(f"to be used with the same prompt: {shown(self.data.prompt)}")
         return Outcome(self.folder.out, finished, self.progress.step, best)
 
     def _choose_weights(self) -> Facts | None:
@@ -339,13 +341,9 @@ def described(evaluation: Facts) -> str:
     return f"step {evaluation['step']:,}, epoch {evaluation['epoch']:g}: SARI {evaluation['sari']:.2f}  {parts}"
 
 
-def _groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
-    """Matrices shrink, biases and norms do not."""
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    return [
-        {"params": [weight for weight in weights if weight.dim() > 1], "weight_decay": weight_decay},
-        {"params": [weight for weight in weights if weight.dim() < 2], "weight_decay": 0.0},
-    ]
+def _finite(value: Any) -> float | None:
+    """JSON has no infinity; float16 finds its scale by running into it."""
+    return float(value) if math.isfinite(value) else None
 
 
 def _device_name(accelerator: Any) -> str:

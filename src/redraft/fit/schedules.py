@@ -1,9 +1,9 @@
-"""How the rate of learning rises and falls over a training."""
+"""How the rate of learning rises and falls over a training, and which weights shrink."""
 
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 Schedule = Literal["linear", "cosine", "constant"]
 
@@ -13,3 +13,12 @@ def rate_share(schedule: Schedule, step: int, steps: int, warm: int) -> float:
     done = step / steps
     falls = {"linear": max(0.0, 1 - done), "cosine": (1 + math.cos(math.pi * done)) / 2, "constant": 1.0}
     return min(1, (step + 1) / warm) * falls[schedule]
+
+
+def decay_groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
+    """The weights as AdamW takes them: matrices shrink, biases and norms do not."""
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    return [
+        {"params": [weight for weight in weights if weight.dim() > 1], "weight_decay": weight_decay},
+        {"params": [weight for weight in weights if weight.dim() < 2], "weight_decay": 0.0},
+    ]

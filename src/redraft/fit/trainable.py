@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model
 from redraft.decode.loading import SCRIPTED
 from redraft.errors import ModelError, shown
 
@@ -60,6 +61,10 @@ def load_weights(start: Start) -> tuple[Any, list[str]]:
 
     kind: Any = AutoModelForCausalLM if start.causal else AutoModelForSeq2SeqLM
     try:
+        if holds_eight_bit_model(start.name):  # restored to ordinary weights, all of them
+            model = load_eight_bit_model(start.name)
+            _check_tokens(start, model)
+            return model, []
         model, info = kind.from_pretrained(start.name, dtype=torch.float32, output_loading_info=True)
     except (OSError, ValueError) as error:
         raise _unloadable(start.name, error) from error
@@ -82,6 +87,8 @@ def _check_name(name: str) -> None:
         raise ModelError(f"{shown(name)} is a file.", _KINDS)
     if folder.is_dir() and not (folder / "config.json").is_file():
         raise ModelError(f"{shown(name)} is a folder without config.json.", _KINDS)
+    if folder.is_dir() and not any(True for end in ("safetensors", "bin") for _ in folder.glob(f"*.{end}")):
+        raise ModelError(f"{shown(name)} is a folder without weights.", _KINDS)
     if not folder.is_dir() and (name.startswith((".", "/", "~")) or name.count("/") > 1):
         raise ModelError(f"{shown(name)} does not exist.", _KINDS)
 
