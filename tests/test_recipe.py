@@ -1,6 +1,7 @@
 """The parts of the recipe that decide what the embedded model learns."""
 
 import itertools
+import json
 import lzma
 import random
 from pathlib import Path
@@ -13,9 +14,9 @@ from training.__main__ import STEPS, main
 from training.choosing import agreed, is_copy, sound
 from training.controls import Controls, controls_of, likeness
 from training.loop import Batches, Clock, Training
-from training.pretrain import noised, seq2seq_loss
+from training.pretrain import mean_loss, noised
 from training.sampling import Sampler
-from training.settings import read_recipe
+from training.settings import read_recipe, remember
 from training.teacher import load_teacher
 from training.text import HeldOut
 from training.tokenizer import END, MASK, PAD
@@ -143,21 +144,52 @@ def test_a_training_that_stops_goes_on_to_the_same_weights(tmp_path, monkeypatch
         assert torch.equal(one, other)
 
 
-def test_a_checkpoint_of_other_settings_is_refused(tmp_path):
-    small_training(tmp_path).run(Clock(None))
-    with pytest.raises(SystemExit, match="other settings"):
-        small_training(tmp_path, seed=6).run(Clock(None))
+def test_the_number_of_steps_may_change_until_the_rate_goes_down(tmp_path, monkeypatch):
+    first, times = small_training(tmp_path, steps=100), iter([False] * 4 + [True] * 4)
+    clock = Clock(None)
+    monkeypatch.setattr(clock, "over", lambda: next(times))
+    assert not first.run(clock)
+    with pytest.raises(ConfigError, match="goes down already"):
+        small_training(tmp_path, steps=first.step + 1).run(Clock(None))
+    assert small_training(tmp_path, steps=12).run(Clock(None))
+    with pytest.raises(ConfigError, match="it cannot go on to 13"):
+        small_training(tmp_path, steps=13).run(Clock(None))
+    with pytest.raises(ConfigError, match="it cannot go on to 2"):
+        small_training(tmp_path, steps=2).run(Clock(None))
+
+
+def test_what_a_step_was_made_with_is_remembered(tmp_path):
+    remember(tmp_path / "step", {"rate": 1, "steps": 5}, may_change=["steps"])
+    remember(tmp_path / "step", {"rate": 1, "steps": 6}, may_change=["steps"])
+    with pytest.raises(ConfigError, match="made with another rate"):
+        remember(tmp_path / "step", {"rate": 2, "steps": 6}, may_change=["steps"])
+    assert json.loads((tmp_path / "step" / "settings.json").read_text()) == {"rate": 1, "steps": 6}
+
+
+@pytest.mark.parametrize("step, problem", [
+    ("tokenizer", "tokenizer needs text in --data."),
+    ("pretrain", "pretrain needs text in --data."),
+    ("teacher", "teacher needs pairs/pairs.tsv.xz in --data."),
+    ("student", "student needs pairs/pairs.tsv.xz in --data."),
+    ("pack", "pack needs"),
+])  # fmt: skip
+def test_what_a_step_needs_is_named(step, problem, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["training", step, "--data", str(tmp_path), "--work", str(tmp_path)])
+    assert main() == 2
+    assert capsys.readouterr().err.startswith(f"error: {problem}")
 
 
 def test_the_loss_is_over_the_target_alone():
     class Model(torch.nn.Module):
-        def forward(self, input_ids, attention_mask, decoder_input_ids):
+        config = SimpleNamespace(is_encoder_decoder=True, decoder_start_token_id=END, pad_token_id=PAD)
+
+        def forward(self, input_ids, attention_mask, decoder_input_ids, use_cache):
             assert decoder_input_ids.tolist() == [[END, 7, 8], [END, 9, END]]
             assert attention_mask.tolist() == [[1, 1], [1, 0]]
             return SimpleNamespace(logits=torch.zeros(2, 3, 10).index_fill(2, torch.tensor([3]), 1.0))
 
     target = torch.tensor([[7, 8, END], [9, END, PAD]])
-    loss = seq2seq_loss(Model(), torch.tensor([[5, END], [END, PAD]]), target)
+    loss = mean_loss(Model(), torch.tensor([[5, END], [END, PAD]]), target)
     assert float(loss) == pytest.approx(float(np.log(9 + np.e)))
 
 

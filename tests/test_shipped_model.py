@@ -23,7 +23,7 @@ def test_it_is_small_and_says_where_it_comes_from():
     files = {path.name: path.stat().st_size for path in shipped_folder().iterdir()}
     assert files["model.8bit.safetensors"] <= 34_000_000
     assert sum(files.values()) <= 34_500_000
-    assert {"README.md", "recipe.toml", "training.log", "held_out.json"} <= files.keys()
+    assert {"README.md", "settings.json", "training.log", "held_out.json"} <= files.keys()
 
 
 def test_it_loads_in_less_than_a_second(redrafter):

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import torch
 
-from redraft.errors import RedraftError
+from redraft.errors import ConfigError, RedraftError
+from training.distil import DONE
 from training.loop import Clock
-from training.settings import read_recipe, settings_of
+from training.settings import read_recipe, remember, settings_of
 
 STEPS = ("tokenizer", "pretrain", "teacher", "distil", "student", "pack")
 
@@ -18,7 +19,7 @@ STEPS = ("tokenizer", "pretrain", "teacher", "distil", "student", "pack")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("step", choices=STEPS)
-    parser.add_argument("--data", type=Path, required=True, help="the folder with text/, pairs/ and eval/")
+    parser.add_argument("--data", type=Path, help="the folder with text/, pairs/ and eval/")
     parser.add_argument("--work", type=Path, default=Path("work"), help="where everything is kept (default work)")
     parser.add_argument("--teacher", type=Path, help="the language model to start from: a folder or a .gguf file")
     parser.add_argument("--out", type=Path, help="pack: where the embedded model goes")
@@ -36,35 +37,64 @@ def main() -> int:
 def _run(args: argparse.Namespace) -> bool:
     """Whether the step is finished."""
     recipe = read_recipe(changes=args.set)
-    clock, device = Clock(args.minutes), torch.device(args.device)
-    settings = settings_of(recipe, args.step) if args.step in recipe else None
+    _check(args)
+    clock, device, work = Clock(args.minutes), torch.device(args.device), args.work
     shape = settings_of(recipe, "model")
     torch.set_float32_matmul_precision("high")
+    torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew, slowly, for every shape of batch
+    if args.step == "pack":
+        from training.pack import pack
+
+        pack(work, args.out)
+        return True
+    settings = settings_of(recipe, args.step)
+    if args.step != "student":  # which notes its pairs as well
+        more = {"tokenizer": recipe["tokenizer"], "model": recipe["model"]} if args.step == "pretrain" else {}
+        remember(work / args.step, {**recipe[args.step], **more}, may_change=["steps"])
     if args.step == "tokenizer":
         from training.tokenizer import make_tokenizer
 
-        make_tokenizer(args.data, args.work / "tokenizer", settings, shape.positions)
+        make_tokenizer(args.data, work / "tokenizer", settings, shape.positions)
         return True
     if args.step == "pretrain":
         from training.pretrain import pretrain
 
-        return pretrain(args.data, args.work, settings, shape, clock, device)
+        return pretrain(args.data, work, settings, shape, clock, device)
     if args.step == "teacher":
         from training.teacher import train_teacher
 
-        return train_teacher(args.data, args.work, args.teacher, settings, clock, device)
+        return train_teacher(args.data, work, args.teacher, settings, clock, device)
     if args.step == "distil":
         from training.distil import distil
 
-        return distil(args.data, args.work, args.teacher, settings, clock, device)
-    if args.step == "student":
-        from training.student import train_student
+        return distil(args.data, work, args.teacher, settings, clock, device)
+    from training.student import train_student
 
-        return train_student(args.data, args.work, settings, settings_of(recipe, "distil"), clock, device)
-    from training.pack import pack
+    return train_student(args.data, work, settings, clock, device)
 
-    pack(args.work, args.out)
-    return True
+
+# What a step needs: folders of --data, and what other steps have left in --work.
+_NEEDS = {
+    "tokenizer": (["text"], []),
+    "pretrain": (["text"], ["tokenizer/tokenizer.json"]),
+    "teacher": (["pairs/pairs.tsv.xz"], ["tokenizer/ranks.json"]),
+    "distil": (["text"], ["teacher/weights.pt"]),
+    "student": (["pairs/pairs.tsv.xz"], ["pretrain/model", f"distil/{DONE}"]),
+    "pack": ([], ["student/held_out.json"]),
+}
+
+
+def _check(args: argparse.Namespace) -> None:
+    files, made = _NEEDS[args.step]
+    for name in files:
+        if args.data is None or not (args.data / name).exists():
+            raise ConfigError(f"{args.step} needs {name} in --data.", "training/README.md says what the folder holds.")
+    for name in made:
+        if not (args.work / name).exists():
+            step = name.partition("/")[0]
+            raise ConfigError(f"{args.step} needs {args.work / name}.", f"Run the step {step} to its end first.")
+    if args.step in ("teacher", "distil") and (args.teacher is None or not args.teacher.exists()):
+        raise ConfigError(f"{args.step} needs --teacher.", "Name a folder of transformers or a .gguf file.")
 
 
 if __name__ == "__main__":

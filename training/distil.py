@@ -16,6 +16,7 @@ import torch
 from redraft.align.names import missing
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
+from redraft.files import replacing
 from training.choosing import agreed, chosen, hardly_differs, is_copy
 from training.controls import Controls
 from training.loop import Clock
@@ -23,6 +24,7 @@ from training.sampling import Sampler
 from training.teacher import load_teacher
 from training.text import HeldOut, articles, read_held_out
 
+DONE = "done"  # the file that says that all parts are there
 _PART = 50_000  # sentences between whole files
 
 
@@ -32,7 +34,6 @@ def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock
     model, tokenizer = load_teacher(start)
     model.load_state_dict(torch.load(work / "teacher" / "weights.pt", weights_only=True, map_location="cpu"))
     model = model.to(device, torch.bfloat16 if device.type == "cuda" else torch.float32)
-    torch.manual_seed(settings.seed)
     best = _best_controls(model, tokenizer, read_held_out(data), settings, folder)
     sources = _sources(data, folder, settings)
     sampler = Sampler(model, tokenizer, batch=settings.batch, temperature=settings.temperature)
@@ -42,6 +43,7 @@ def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock
             continue
         if clock.over():
             return False
+        torch.manual_seed(settings.seed * 1000 + number)  # of this part, whatever went before
         part, began = sources[first : first + _PART], time.monotonic()
         drawn = rewritten(sampler, best, part)
         wrote = time.monotonic() - began
@@ -50,17 +52,18 @@ def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock
         _write(path, pairs)
         print(f"part {number}: {len(part):,} sentences, {len(pairs):,} pairs; {wrote:.0f} s to write, "
               f"{time.monotonic() - began - wrote:.0f} s to choose", flush=True)  # fmt: skip
+    (folder / DONE).touch()
     return True
 
 
-def read_distilled(work: Path, settings: SimpleNamespace) -> list[tuple[str, str]]:
+def read_distilled(work: Path, near_copies: float, seed: int) -> list[tuple[str, str]]:
     """The pairs of all parts; of those that hardly differ only a share."""
-    rng = random.Random(settings.seed)
+    rng = random.Random(seed)
     pairs = []
     for path in sorted((work / "distil").glob("part-*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_text(encoding="utf-8").split("\n"):
             source, target = json.loads(line)
-            if not hardly_differs(source, target) or rng.random() < settings.near_copies:
+            if not hardly_differs(source, target) or rng.random() < near_copies:
                 pairs.append((source, target))
     return pairs
 
@@ -94,6 +97,7 @@ def _best_controls(
         for row in rows[:10]:
             print(json.dumps(row), flush=True)
         best = [Controls(**row["controls"]) for row in rows[: settings.draws]]
+        torch.manual_seed(settings.seed)
         sampler = Sampler(model, tokenizer, batch=settings.batch, temperature=settings.temperature)
         drawn = rewritten(sampler, best, held.sources)
         agree = [drawn[number][place] for place, number in enumerate(agreed(held.sources, drawn))]
@@ -133,6 +137,5 @@ def _sources(data: Path, folder: Path, settings: SimpleNamespace) -> list[str]:
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:
-    part = path.with_suffix(".part")
-    part.write_text("\n".join(lines), encoding="utf-8")
-    part.replace(path)
+    with replacing(path) as file:
+        file.write("\n".join(lines).encode("utf-8"))

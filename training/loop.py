@@ -16,7 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redraft.errors import ConfigError, ModelError
 from redraft.fit.checkpoints import save_whole
+from redraft.fit.schedules import decay_groups
 
 _AHEAD = 6  # batches made while the GPU works
 _EVERY = 90.0  # seconds between checkpoints
@@ -51,24 +53,16 @@ class Training:
         folder: Path,
         device: torch.device,
     ) -> None:
-        self.settings, self.folder, self.device, self.batch_of, self.loss_of = (
-            settings,
-            folder,
-            device,
-            batch_of,
-            loss_of,
-        )
+        self.settings, self.folder, self.device = settings, folder, device
+        self.batch_of, self.loss_of = batch_of, loss_of
         self.averaged = model.to(device, torch.float32).eval()
         self.exact = deepcopy(self.averaged)  # what is updated, in float32
         self.model = deepcopy(self.averaged)  # what computes: a copy of it in bfloat16 on a GPU
         if device.type == "cuda":
             self.model.bfloat16()
-        matrices = [weight for weight in self.exact.parameters() if weight.dim() > 1]
-        others = [weight for weight in self.exact.parameters() if weight.dim() < 2]
         self.optimizer = torch.optim.AdamW(
-            [{"params": matrices, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}],
-            lr=settings.rate, betas=(0.9, 0.98), fused=device.type == "cuda",
-        )  # fmt: skip
+            decay_groups(self.exact, 0.01), lr=settings.rate, betas=(0.9, 0.98), fused=device.type == "cuda"
+        )
         self.step = 0
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -135,19 +129,15 @@ class Training:
     def _say(self, losses: list[Tensor], pace: float) -> None:
         loss = float(torch.stack(losses).float().mean())
         if not math.isfinite(loss):
-            raise FloatingPointError(f"the loss is {loss} at step {self.step}: lower the rate or warm up longer.")
+            raise ModelError(f"{self.folder}: the loss is {loss} at step {self.step}.",
+                             "Delete the folder and start again with a lower rate or a longer warm_up.")  # fmt: skip
         row = {"step": self.step, "loss": round(loss, 4), "rate": self.rate(self.step), "pace": round(pace, 2)}
         print(json.dumps(row), flush=True)
         with open(self.folder / "log.jsonl", "a", encoding="utf-8") as log:
             log.write(json.dumps(row) + "\n")
 
-    @property
-    def _fixed(self) -> dict[str, Any]:
-        """Settings that may not change while a training goes on."""
-        return {name: value for name, value in vars(self.settings).items() if name != "steps"}
-
     def _save(self) -> None:
-        state = {"step": self.step, "settings": self._fixed, "exact": self.exact.state_dict(),
+        state = {"step": self.step, "steps": self.settings.steps, "exact": self.exact.state_dict(),
                  "averaged": self.averaged.state_dict(), "optimizer": self.optimizer.state_dict()}  # fmt: skip
         save_whole(self.folder / "checkpoint.pt", state)
 
@@ -156,8 +146,14 @@ class Training:
         if not path.exists():
             return
         saved = torch.load(path, map_location=self.device, weights_only=True)
-        if saved["settings"] != self._fixed:
-            raise SystemExit(f"{path} belongs to other settings: delete it, or name another --work folder.")
+        steps = self.settings.steps
+        descends = saved["step"] > (1 - _DESCENT) * min(steps, saved["steps"])
+        if steps != saved["steps"] and descends:
+            raise ConfigError(
+                f"{path} is at step {saved['step']} of {saved['steps']}: the rate goes down already, "
+                f"and it cannot go on to {steps}.",
+                f"Set steps to {saved['steps']}.",
+            )
         self.exact.load_state_dict(saved["exact"])
         self.model.load_state_dict(saved["exact"])
         self.averaged.load_state_dict(saved["averaged"])
@@ -187,11 +183,3 @@ class Batches:
 
     def __getitem__(self, step: int) -> np.ndarray:
         return self._batches[step]
-
-
-def padded(rows: list[np.ndarray], fill: int) -> Tensor:
-    """(row, width) of whole numbers."""
-    table = np.full((len(rows), max(map(len, rows))), fill, np.int64)
-    for place, row in enumerate(rows):
-        table[place, : len(row)] = row
-    return torch.from_numpy(table)

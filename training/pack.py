@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 from redraft.decode.eight_bit_model import save_eight_bit_model
 from redraft.decode.loading import shipped_folder
-from training.settings import RECIPE, read_recipe
+from training.settings import read_recipe
 
 
 def pack(work: Path, out: Path | None) -> None:
@@ -19,10 +20,17 @@ def pack(work: Path, out: Path | None) -> None:
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(trained)
     save_eight_bit_model(model, AutoTokenizer.from_pretrained(trained), out)
     shutil.copyfile(work / "student" / "held_out.json", out / "held_out.json")
-    shutil.copyfile(RECIPE, out / RECIPE.name)
+    (out / "settings.json").write_text(_settings(work), encoding="utf-8")
     (out / "training.log").write_text(_log(work), encoding="utf-8")
     size = sum(path.stat().st_size for path in out.iterdir())
     print(f"{out}: {size / 1e6:.1f} MB for {model.num_parameters() / 1e6:.1f} M parameters", flush=True)
+
+
+def _settings(work: Path) -> str:
+    """What every step was made with."""
+    notes = {step: work / step / "settings.json" for step in read_recipe()}
+    found = {step: json.loads(path.read_text(encoding="utf-8")) for step, path in notes.items() if path.exists()}
+    return json.dumps(found, indent=1) + "\n"
 
 
 def _log(work: Path) -> str:

@@ -13,7 +13,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from training.loop import Batch, Batches, Clock, Training, padded
+from redraft.fit.rewriter_batches import IGNORED, pad_rows
+from redraft.fit.rewriter_batches import Batch as Examples
+from redraft.fit.rewriter_loss import summed_loss
+from training.loop import Batch, Batches, Clock, Training
 from training.text import articles_of, text_files
 from training.tokenizer import END, MASK, PAD, SPECIAL, START
 
@@ -48,14 +51,14 @@ def pretrain(
 
     def batch_of(step: int) -> Batch:
         rows = [np.append(tokens[starts[row] : starts[row + 1]], end) for row in batches[step]]
-        return {"text": padded(rows, PAD)}
+        return {"text": pad_rows(rows, PAD)}
 
     torch.manual_seed(settings.seed)
     model = make_model(shape, _vocabulary(work))
 
     def loss_of(model: Any, batch: Batch) -> Tensor:
         noisy = noised(batch["text"], settings.masked, settings.wrong, model.config.vocab_size)
-        return seq2seq_loss(model, noisy, batch["text"])
+        return mean_loss(model, noisy, batch["text"])
 
     training = Training(model, batch_of, loss_of, settings, work / "pretrain", device)
     done = training.run(clock)
@@ -64,13 +67,10 @@ def pretrain(
     return done
 
 
-def seq2seq_loss(model: Any, source: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
-    """Cross entropy over the target's tokens; (batch, token) both, padded."""
-    before = torch.cat([target.new_full((len(target), 1), END), target[:, :-1]], 1)
-    logits = model(input_ids=source, attention_mask=(source != PAD).long(), decoder_input_ids=before).logits
-    return functional.cross_entropy(
-        logits.flatten(0, 1).float(), target.flatten(), ignore_index=PAD, label_smoothing=smoothing
-    )
+def mean_loss(model: Any, source: Tensor, target: Tensor, smoothing: float = 0.0) -> Tensor:
+    """The mean loss of a target's tokens; (batch, token) both, padded."""
+    batch = Examples(source, (source != PAD).long(), target.masked_fill(target == PAD, IGNORED))
+    return summed_loss(model, model, batch, smoothing) / (target != PAD).sum()
 
 
 def noised(text: Tensor, masked: float, wrong: float, vocabulary: int) -> Tensor:
@@ -100,7 +100,7 @@ def _vocabulary(work: Path) -> int:
 
 def _tokens(data: Path, work: Path, positions: int) -> tuple[np.ndarray, np.ndarray]:
     """All tokens one after the other, and where each text of a few sentences starts; made once."""
-    paths = work / "tokens.npy", work / "starts.npy"
+    paths = work / "pretrain" / "tokens.npy", work / "pretrain" / "starts.npy"
     if not all(path.exists() for path in paths):
         with Pool(min(len(text_files(data)), os.cpu_count() or 1)) as pool:
             jobs = [(path, work / "tokenizer", positions - _ROOM) for path in text_files(data)]
@@ -131,8 +131,6 @@ def _encode(path: Path, tokenizer_path: Path, most: int) -> tuple[np.ndarray, np
                     texts.append(text)
                     room, text = int(rng.integers(most // 4, most + 1)), []
                 text = text + ids
-                if len(text) > most:
-                    text = ids
             if text:
                 texts.append(text)
         ahead.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,31 +11,34 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from redraft.files import digest
+from redraft.fit.rewriter_batches import pad_rows
 from training.choosing import is_copy, sound
 from training.distil import figures, read_distilled
-from training.loop import Batch, Batches, Clock, Training, padded
-from training.pretrain import seq2seq_loss
+from training.loop import Batch, Batches, Clock, Training
+from training.pretrain import mean_loss
+from training.settings import remember
 from training.teacher import repeated
 from training.text import read_held_out
 from training.tokenizer import PAD
 
 
-def train_student(
-    data: Path, work: Path, settings: SimpleNamespace, distilled: SimpleNamespace, clock: Clock, device: torch.device
-) -> bool:
+def train_student(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, device: torch.device) -> bool:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     tokenizer: Any = AutoTokenizer.from_pretrained(work / "tokenizer")
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(
         work / "pretrain" / "model", dtype=torch.float32, dropout=settings.dropout
     )
-    made = read_distilled(work, distilled)
+    made = read_distilled(work, settings.near_copies, settings.seed)
     real = [
         (pair.source, pair.target)
         for pair in repeated(data, settings.corpora, settings.seed)
         if sound(pair.source, pair.target) and not is_copy(pair.source, pair.target)
     ]
     pairs = made + real
+    facts = {**vars(settings), "pairs": digest(json.dumps(pairs).encode())}
+    remember(work / "student", facts, may_change=["steps"])
     encoded = [tokenizer(texts)["input_ids"] for texts in map(list, zip(*pairs, strict=True))]
     sides = [[np.array(ids, np.int64) for ids in texts] for texts in encoded]
     lengths = np.array([max(map(len, pair)) for pair in zip(*sides, strict=True)])
@@ -46,10 +50,10 @@ def train_student(
     def batch_of(step: int) -> Batch:
         rows = fit[batches[step]]
         source, target = ([side[row] for row in rows] for side in sides)
-        return {"source": padded(source, PAD), "target": padded(target, PAD)}
+        return {"source": pad_rows(source, PAD), "target": pad_rows(target, PAD)}
 
     def loss_of(model: Any, batch: Batch) -> Tensor:
-        return seq2seq_loss(model, batch["source"], batch["target"], settings.smoothing)
+        return mean_loss(model, batch["source"], batch["target"], settings.smoothing)
 
     training = Training(model, batch_of, loss_of, settings, work / "student", device)
     done = training.run(clock)
@@ -63,8 +67,6 @@ def train_student(
 
 def _report(data: Path, folder: Path, device: torch.device) -> None:
     """How the student does on the held-out sentences, by plain beam search."""
-    import json
-
     from redraft.decode.config import DecodeConfig
     from redraft.decode.redrafter import Redrafter
 

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from redraft.fit.rewriter_batches import IGNORED, pad_rows
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
 from training.controls import controls_of
-from training.loop import Batch, Batches, Clock, Training, padded
+from training.loop import Batch, Batches, Clock, Training
 from training.text import LICENCE_FORBIDS
 from training.tokenizer import read_ranks
 
-_IGNORED = -100
 _BROKEN = ("Ã", "Â", "\\/", "�")  # signs of a wrong encoding
 
 
@@ -56,8 +56,8 @@ def train_teacher(
     def batch_of(step: int) -> Batch:
         chosen = [kept[row] for row in batches[step]]
         tokens = [np.array([*prompt, *target]) for prompt, target in chosen]
-        labels = [np.array([*[_IGNORED] * len(prompt), *target]) for prompt, target in chosen]
-        return {"tokens": padded(tokens, end), "labels": padded(labels, _IGNORED)}
+        labels = [np.array([*[IGNORED] * len(prompt), *target]) for prompt, target in chosen]
+        return {"tokens": pad_rows(tokens, end), "labels": pad_rows(labels, IGNORED)}
 
     training = Training(model, batch_of, _loss, settings, work / "teacher", device)
     done = training.run(clock)
@@ -70,12 +70,12 @@ def _loss(model: Any, batch: Batch) -> Tensor:
     """Padding stands after the text, where a causal model does not see it."""
     logits = model(input_ids=batch["tokens"], use_cache=False).logits
     return functional.cross_entropy(
-        logits[:, :-1].flatten(0, 1).float(), batch["labels"][:, 1:].flatten(), ignore_index=_IGNORED
+        logits[:, :-1].flatten(0, 1).float(), batch["labels"][:, 1:].flatten(), ignore_index=IGNORED
     )
 
 
 def repeated(data: Path, times: dict[str, float], seed: int) -> list[TaggedPair]:
-    """The cased pairs of the corpora named, each as often as asked: 2 is twice, 0.4 two in five."""
+    """The pairs of the corpora named, each as often as asked: 2 is twice, 0.4 two in five; broken ones are left out."""
     rng = random.Random(seed)
     found: list[TaggedPair] = []
     for pair in read_tagged(data / "pairs" / "pairs.tsv.xz", LICENCE_FORBIDS):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 import torch
@@ -161,12 +162,12 @@ def make_batch(examples: Examples, rows: Sequence[int]) -> Batch:
     sources, targets = [examples.sources[row] for row in rows], [examples.targets[row] for row in rows]
     if examples.causal:
         masked = [np.full(len(source), IGNORED, np.int32) for source in sources]
-        labels = _pad([np.concatenate(both) for both in zip(masked, targets, strict=True)], IGNORED)
+        labels = pad_rows([np.concatenate(both) for both in zip(masked, targets, strict=True)], IGNORED)
         sources = [np.concatenate(both) for both in zip(sources, targets, strict=True)]
     else:
-        labels = _pad(targets, IGNORED)
-    mask = _pad([np.ones(len(source), np.int32) for source in sources], 0)
-    return Batch(_pad(sources, examples.pad), mask, labels)
+        labels = pad_rows(targets, IGNORED)
+    mask = pad_rows([np.ones(len(source), np.int32) for source in sources], 0)
+    return Batch(pad_rows(sources, examples.pad), mask, labels)
 
 
 def _tokens(
@@ -189,7 +190,8 @@ def _array(tokens: list[int]) -> Tokens:
     return np.array(tokens, dtype=np.int32)
 
 
-def _pad(rows: Sequence[Tokens], filler: int) -> Tensor:
+def pad_rows(rows: Sequence[NDArray[Any]], filler: int) -> Tensor:
+    """(row, width) of whole numbers, filled on the right."""
     table = np.full((len(rows), max(len(row) for row in rows)), filler, dtype=np.int64)
     for line, row in zip(table, rows, strict=True):
         line[: len(row)] = row
