@@ -272,5 +272,6 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
         assert main() == 0, (step, capsys.readouterr())
     said = capsys.readouterr().out
     assert "8 sentences, 8 pairs" in said
+    assert '"reads": ' in said
     assert "8 distilled and" in said
     assert Redrafter(str(out), device="cpu")("The old man saw the house.", max_tokens=5).candidates

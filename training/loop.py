@@ -41,7 +41,8 @@ class Clock:
 class Training:
     """Trains a model for `settings.steps` steps and keeps the moving average of its weights.
 
-    `batch_of` makes the batch of a step, on the host; `loss_of` turns it into a loss, on the device.
+    `batch_of` makes the batch of a step, on the host; `loss_of` turns it into a loss, on the device. `watch` adds
+    figures to the log.
     """
 
     def __init__(
@@ -52,9 +53,10 @@ class Training:
         settings: SimpleNamespace,
         folder: Path,
         device: torch.device,
+        watch: Callable[[Any], dict[str, float]] = lambda model: {},
     ) -> None:
         self.settings, self.folder, self.device = settings, folder, device
-        self.batch_of, self.loss_of = batch_of, loss_of
+        self.batch_of, self.loss_of, self.watch = batch_of, loss_of, watch
         self.averaged = model.to(device, torch.float32).eval()
         self.exact = deepcopy(self.averaged)  # what is updated, in float32
         self.model = deepcopy(self.averaged)  # what computes: a copy of it in bfloat16 on a GPU
@@ -131,7 +133,9 @@ class Training:
         if not math.isfinite(loss):
             raise ModelError(f"{self.folder}: the loss is {loss} at step {self.step}.",
                              "Delete the folder and start again with a lower rate or a longer warm_up.")  # fmt: skip
-        row = {"step": self.step, "loss": round(loss, 4), "rate": self.rate(self.step), "pace": round(pace, 2)}
+        with torch.no_grad():
+            seen = {name: round(value, 4) for name, value in self.watch(self.model.eval()).items()}
+        row = {"step": self.step, "loss": round(loss, 4), **seen, "rate": self.rate(self.step), "pace": round(pace, 2)}
         print(json.dumps(row), flush=True)
         with open(self.folder / "log.jsonl", "a", encoding="utf-8") as log:
             log.write(json.dumps(row) + "\n")

@@ -60,7 +60,14 @@ def pretrain(
         noisy = noised(batch["text"], settings.masked, settings.wrong, model.config.vocab_size)
         return mean_loss(model, noisy, batch["text"])
 
-    training = Training(model, batch_of, loss_of, settings, work / "pretrain", device)
+    some = batch_of(0)["text"][:64].to(device)
+
+    def watch(model: Any) -> dict[str, float]:
+        """How much worse a text is restored from another text: near 0, the model writes without reading."""
+        own, other = (float(mean_loss(model, source, some)) for source in (some, some.roll(1, 0)))
+        return {"reads": other - own}
+
+    training = Training(model, batch_of, loss_of, settings, work / "pretrain", device, watch)
     done = training.run(clock)
     if done:
         training.averaged.save_pretrained(work / "pretrain" / "model")
