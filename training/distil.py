@@ -61,7 +61,7 @@ def read_distilled(work: Path, near_copies: float, seed: int) -> list[tuple[str,
     rng = random.Random(seed)
     pairs = []
     for path in sorted((work / "distil").glob("part-*.jsonl")):
-        for line in path.read_text(encoding="utf-8").split("\n"):
+        for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
             source, target = json.loads(line)
             if not hardly_differs(source, target) or rng.random() < near_copies:
                 pairs.append((source, target))
