@@ -34,6 +34,7 @@ def shown(found):
 
 
 CASES = [
+    ("WWE (W)'s head", "WWE's head", "0-0 4-1 5-1 6-2", "+WWE -( -W -) +'s +head"),  # two words here, one there
     ("They garrison towns", "They defend towns", "0-0 1-1 2-2", "+They garrison>defend +towns"),
     ("a lot of cats", "many cats", "0-0 1-0 2-0 3-1", "a_lot_of>many +cats"),
     ("many cats", "a lot of cats", "0-0 0-1 0-2 1-3", "many>a_lot_of +cats"),

@@ -165,7 +165,7 @@ def _check_agreement(edits: Sequence[Edit]) -> None:
     for index, edit in enumerate(edits):
         if edit.kind not in opposite:
             continue
-        phrase = _folded(edit.phrase)
+        phrase = folded(edit.phrase)
         rival = first.get((opposite[edit.kind], phrase, edit.span))
         if rival is not None:
             where = "both without a span" if edit.span is None else f"both at span {list(edit.span)}"
@@ -235,7 +235,7 @@ def _targets(value: object, kind: Kind, phrase: str) -> tuple[str, ...]:
         )
     targets = tuple(_phrase(target, f"with[{index}]") for index, target in enumerate(value))
     for index, target in enumerate(targets):
-        if _folded(target) == _folded(phrase):
+        if folded(target) == folded(phrase):
             raise PlanError(
                 f"{shown(phrase)} is substituted by itself.",
                 f'Name another phrase, or write {{"insert": {shown(phrase)}}} to keep it.',
@@ -273,7 +273,7 @@ def _span(value: object) -> tuple[int, int] | None:
     return start, end
 
 
-def _folded(phrase: str) -> str:
+def folded(phrase: str) -> str:
     """Two phrases that differ only in case and spacing are the same request."""
     return " ".join(phrase.casefold().split())
 

@@ -10,7 +10,7 @@ from typing import Literal
 from redraft.align.function_words import is_content
 from redraft.align.links import Link, Links
 from redraft.align.words import Word, normal
-from redraft.constrain.edits import Edit, EditPlan
+from redraft.constrain.edits import Edit, EditPlan, folded
 
 Which = Literal["all", "content"]
 
@@ -116,7 +116,10 @@ def _name(found: _Found, before: _Side, after: _Side, group: Sequence[Link], whi
         if partners:
             best = max(partners, key=len)
             free.remove(best)
-            found.add(run[0], Edit.substitute(before.phrase(run), after.phrase(best), span=before.span(run)))
+            phrase, target, span = before.phrase(run), after.phrase(best), before.span(run)
+            # "'s" may be one word on one side and two on the other, by what stands before it.
+            same = folded(phrase) == folded(target)
+            found.add(run[0], Edit.insert(target, span=span) if same else Edit.substitute(phrase, target, span=span))
         else:
             found.parted += bool(rights)
             _delete(found, before, run, which)
