@@ -118,8 +118,8 @@ def _name(found: _Found, before: _Side, after: _Side, group: Sequence[Link], whi
             free.remove(best)
             phrase, target, span = before.phrase(run), after.phrase(best), before.span(run)
             # "'s" may be one word on one side and two on the other, by what stands before it.
-            same = folded(phrase) == folded(target)
-            found.add(run[0], Edit.insert(target, span=span) if same else Edit.substitute(phrase, target, span=span))
+            kept = folded(phrase) == folded(target)
+            found.add(run[0], Edit.insert(target, span=span) if kept else Edit.substitute(phrase, target, span=span))
         else:
             found.parted += bool(rights)
             _delete(found, before, run, which)
