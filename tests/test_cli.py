@@ -368,7 +368,10 @@ def test_a_reader_who_leaves_is_no_error():
 
 def test_ctrl_c_leaves_whole_lines():
     command = [*COMMAND, "simplify", "--model", MODEL, "--input", "-", "--batch-size", "1"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731, a shell's background jobs do not hear it
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heard
+    ) as process:
         process.stdin.write(b"The end .\n")
         process.stdin.flush()
         assert process.stdout.readline() == f"{PLAIN}\n".encode()  # written as soon as its batch is done
