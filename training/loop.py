@@ -18,7 +18,7 @@ from torch import Tensor
 
 from redraft.errors import ConfigError, ModelError
 from redraft.fit.checkpoints import save_whole
-from redraft.fit.schedules import decay_groups
+from redraft.fit.schedules import average_share, decay_groups
 
 _AHEAD = 6  # batches made while the GPU works
 _EVERY = 90.0  # seconds between checkpoints
@@ -107,7 +107,7 @@ class Training:
         self.model.zero_grad(set_to_none=True)
         torch.nn.utils.clip_grad_norm_(self.exact.parameters(), 1.0)
         self.optimizer.step()
-        keep = min(self.settings.average, (self.step + 1) / (self.step + 10))
+        keep = average_share(self.settings.average, self.step)
         with torch.no_grad():
             weights = [*self.exact.parameters()]
             torch._foreach_copy_([*self.model.parameters()], weights)

@@ -30,7 +30,7 @@ def missing(source: str, output: str) -> list[str]:
 
 def made_up(source: str, output: str) -> list[str]:
     """Names and numbers of the output that the source lacks; words that start a sentence are no names."""
-    there = {word.text.casefold() for word in split_words(source)}
+    there, digits = {word.text.casefold() for word in split_words(source)}, set(numbers(source))
     starts = {match.group(1).casefold() for match in re.finditer(r"[.!?][\"')]* [\"'(]*(\w+)", output)}
     found = [name for name in names(output) if name.casefold() not in there | starts]
-    return found + [number for number in numbers(output) if number not in set(numbers(source))]
+    return found + [number for number in numbers(output) if number not in digits]

@@ -73,14 +73,14 @@ class TrainedAligner:
 
     def align(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Links]:
         """Links of each pair, in order; pairs are read ahead by a thousand or so."""
-        for source, target, links in self._in_order(pairs, self._links):
+        for source, target, links in self._in_order(pairs, lambda tables: links_above(tables, self.threshold)):
             yield align_exactly(source, target) if links is None else links
 
     def probabilities(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Tensor]:
         """(source words, target words) for each pair; zeros for one that is too long."""
         for source, target, table in self._in_order(pairs, list):
-            there = torch.zeros(0, 0) if table is None else table[: len(source), : len(target)].cpu()
-            yield there if there.numel() else torch.zeros(len(source), len(target))
+            size = len(source), len(target)
+            yield torch.zeros(size) if table is None else table[: size[0], : size[1]].cpu()
 
     def _in_order(
         self, pairs: Iterable[tuple[Words, Words]], read: Callable[[Tensor], Sequence[Found]]
@@ -110,17 +110,13 @@ class TrainedAligner:
         logits: Tensor = self.model(batch)
         return logits.float().sigmoid() * batch.cells[:, 0]
 
-    def _links(self, tables: Tensor) -> list[Links]:
-        """The links of every table; found for all at once, since each question to a GPU costs a wait."""
-        row, left, right = (tables > self.threshold).nonzero().cpu().numpy().T
-        links = list(zip(left.tolist(), right.tolist(), strict=True))
-        ends = np.searchsorted(row, np.arange(len(tables) + 1)).tolist()  # rows come in order
-        return [frozenset(links[start:end]) for start, end in pairwise(ends)]
 
-
-def links_above(table: Tensor, threshold: float) -> Links:
-    """The cells of a table of probabilities that are links."""
-    return frozenset((int(i), int(j)) for i, j in (table > threshold).nonzero().tolist())
+def links_above(tables: Tensor, threshold: float) -> list[Links]:
+    """The links of every table, (batch, n, m): found for all at once, since each question to a GPU costs a wait."""
+    row, left, right = (tables > threshold).nonzero().cpu().numpy().T
+    links = list(zip(left.tolist(), right.tolist(), strict=True))
+    ends = np.searchsorted(row, np.arange(len(tables) + 1)).tolist()  # rows come in order
+    return [frozenset(links[start:end]) for start, end in pairwise(ends)]
 
 
 def _dtype(place: torch.device) -> torch.dtype:

@@ -10,7 +10,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -31,9 +31,9 @@ from redraft.files import digest
 from redraft.fit.checkpoints import chance, restore_chance, save_whole
 from redraft.fit.gold_sets import MAIN, OTHER, GoldSets, check_files, read_sets
 from redraft.fit.plain_pairs import Labelled, PlainPairs, SoftPair
-from redraft.fit.schedules import rate_share
+from redraft.fit.progress_bar import Say
+from redraft.fit.schedules import average_share, rate_share
 
-Say = Callable[[str], object]
 _EVERY = 200  # steps between checkpoints
 
 
@@ -65,8 +65,8 @@ def train_aligner(
 ) -> Path:  # fmt: skip
     """Train on the gold alignments of a folder and write an aligner to `out`; a run that was killed goes on."""
     settings, out = settings or AlignerTraining(), Path(out)
-    run = _run_of(encoder, folder, settings, plain)
-    if _is_finished(out, run):
+    identity = _identity_of(encoder, folder, settings, plain)
+    if _is_finished(out, identity):
         say(f"{out}: this training is finished, and nothing was done.")
         return out
     extra: list[Labelled] = []
@@ -77,7 +77,7 @@ def train_aligner(
         ]
         drawn = plain.drawn(settings.plain, settings.seed)
         extra = plain.made(settings.made, settings.seed) + linked_by(teachers, drawn, device=device, say=say)
-    return _train(run, folder, out, settings, extra, device, say)
+    return _train(identity, folder, out, settings, extra, device, say)
 
 
 def train_teacher(
@@ -87,11 +87,11 @@ def train_teacher(
     """One teacher, in a folder of `out`; the one that is there if it is finished."""
     place = Path(out) / f"teacher-{number}"
     own = replace(settings, seed=settings.seed + 1 + number)
-    run = _run_of(encoder, folder, own, plain)
-    if _is_finished(place, run):
+    identity = _identity_of(encoder, folder, own, plain)
+    if _is_finished(place, identity):
         return place
     say(f"teacher {number + 1} of {settings.teachers}")
-    return _train(run, folder, place, own, plain.made(own.made, own.seed), device, say)
+    return _train(identity, folder, place, own, plain.made(own.made, own.seed), device, say)
 
 
 def linked_by(
@@ -106,19 +106,21 @@ def linked_by(
     return [SoftPair(*pair, (mean * 255).round().byte()) for pair, mean in zip(pairs, means, strict=True)]
 
 
-def _run_of(encoder: str, folder: str | Path, settings: AlignerTraining, plain: PlainPairs | None) -> dict[str, Any]:
+def _identity_of(
+    encoder: str, folder: str | Path, settings: AlignerTraining, plain: PlainPairs | None
+) -> dict[str, Any]:
     """What makes a training this one and no other, as JSON gives it back."""
     check_files(folder)
-    run = {"encoder": encoder, "settings": asdict(settings), "plain": plain and dict(plain.about),
-           "gold": {name: digest((Path(folder) / name).read_bytes()) for name in (*MAIN, *OTHER)}}  # fmt: skip
-    return json.loads(json.dumps(run))  # type: ignore[no-any-return]
+    facts = {"encoder": encoder, "settings": asdict(settings), "plain": plain and dict(plain.about),
+             "gold": {name: digest((Path(folder) / name).read_bytes()) for name in (*MAIN, *OTHER)}}  # fmt: skip
+    return json.loads(json.dumps(facts))  # type: ignore[no-any-return]
 
 
-def _is_finished(out: Path, run: dict[str, Any]) -> bool:
+def _is_finished(out: Path, identity: dict[str, Any]) -> bool:
     path = out / "training.json"
     if not path.exists():
         return False
-    _check_same(path, json.loads(path.read_text(encoding="utf-8")).get("run", {}), run)
+    _check_same(path, json.loads(path.read_text(encoding="utf-8")).get("run", {}), identity)
     return True
 
 
@@ -210,7 +212,7 @@ class _Run:
         aligner = TrainedAligner(self.averaged, self.reader)
         tables = list(aligner.probabilities((pair.source, pair.target) for pair in held))
         levels = [percent / 100 for percent in range(20, 70, 5)]
-        found = {level: _figures([links_above(table, level) for table in tables], held) for level in levels}
+        found = {level: _figures([links_above(table[None], level)[0] for table in tables], held) for level in levels}
         best = max(levels, key=lambda level: found[level]["f1"])
         self.say(f"threshold {best}: {_shown(found[best])}")
         return best, found[best]
@@ -254,7 +256,7 @@ class _Run:
 
     @torch.no_grad()
     def _average(self, step: int) -> None:
-        keep = min(self.settings.average, (step + 1) / (step + 10))  # young averages forget their start quickly
+        keep = average_share(self.settings.average, step)
         for mean, weight in zip(self.averaged.parameters(), self.model.parameters(), strict=True):
             mean.lerp_(weight, 1 - keep)
 

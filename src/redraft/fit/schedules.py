@@ -15,6 +15,11 @@ def rate_share(schedule: Schedule, step: int, steps: int, warm: int) -> float:
     return min(1, (step + 1) / warm) * falls[schedule]
 
 
+def average_share(most: float, step: int) -> float:
+    """How much of a moving average stays at a step: a young one forgets its start quickly."""
+    return min(most, (step + 1) / (step + 10))
+
+
 def decay_groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
     """The weights as AdamW takes them: matrices shrink, biases and norms do not."""
     weights = [weight for weight in model.parameters() if weight.requires_grad]
