@@ -136,8 +136,27 @@ def test_the_gradient_of_an_update_is_that_of_the_mean_over_all_its_tokens(folde
         assert first["loss"] == pytest.approx(float(loss.detach()), rel=1e-4)
 
 
+_SLOW_SECOND = """
+import os, sys, time
+from redraft.cli.main import main
+from redraft.fit.run_files import RunFolder
+
+def slowly(read):
+    def wait_and_read(*given):
+        time.sleep(2 * int(os.environ["RANK"]))
+        return read(*given)
+    return wait_and_read
+
+RunFolder.load, RunFolder.weights = slowly(RunFolder.load), slowly(RunFolder.weights)
+sys.exit(main())
+"""
+
+
 def test_two_processes_learn_what_one_does(folder):
-    """By torch's launcher, which `accelerate launch` uses as well; 41 pairs, so that the last update has only one."""
+    """By torch's launcher, which `accelerate launch` uses as well; 41 pairs, so that the last update has only one.
+
+    The second process is slow to read files: the first must not delete what it has still to read.
+    """
     save_small_model(folder / "still", "bart")
     write_table(folder / "train.tsv", toy_pairs(41))
     flags = (
@@ -145,8 +164,9 @@ def test_two_processes_learn_what_one_does(folder):
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
+    (folder / "slow.py").write_text(_SLOW_SECOND)
     done = subprocess.run(
-        [*launcher, "-m", "redraft.cli", "train", *flags.split(), "--out", "two", "--device", "cpu"],
+        [*launcher, "slow.py", "train", *flags.split(), "--out", "two", "--device", "cpu"],
         env=environment, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -283,6 +283,7 @@ class RewriterRun:
     def _close(self) -> Outcome:
         """Write the model with the best weights, and the report; a finished run needs no checkpoint any more."""
         finished, best = self._is_finished(), self._choose_weights()
+        self.accelerator.wait_for_everyone()  # all have read the checkpoint: it may go
         if self.accelerator.is_main_process:
             if best is not None:
                 self.folder.write_model(self.plain, self.start.tokenizer)
