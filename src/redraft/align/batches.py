@@ -17,6 +17,7 @@ Ints = NDArray[np.int64]
 FACTS = 5  # plain facts about a word pair
 _KNOWN = 500_000  # words remembered before all are forgotten
 _NONE = -1  # no word: a special token, or padding
+_ROUND = 16  # widths are whole multiples of it: kernels are kept for every shape, and few shapes keep memory flat
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class PairReader:
     def batch(self, pairs: Sequence[tuple[Words, Words]]) -> PairBatch:
         numbers, sizes = self._read(pairs)
         table = self._table[numbers]  # (word, 4), all pairs one after the other
-        n, m = (int(size) for size in sizes.max(0))
+        n, m = (rounded(int(size)) for size in sizes.max(0))
         pair = np.repeat(np.arange(len(pairs)), sizes.sum(1))  # of each word
         first = np.cumsum(sizes.sum(1)) - sizes.sum(1)  # word of each pair
         place = np.arange(len(numbers)) - first[pair]
@@ -131,7 +132,7 @@ class PairReader:
         start = np.cumsum(counts.sum(1)) - counts.sum(1)  # token of each pair
         column = np.arange(len(owner)) - start[pair[owner]] + 1 + in_target[owner]
 
-        shape = (len(pairs), int(ends.max()))
+        shape = (len(pairs), rounded(int(ends.max())))
         tokens = np.full(shape, self.tokenizer.pad_token_id, np.int64)
         owners = np.full(shape, _NONE, np.int64)
         tokens[:, 0] = self.tokenizer.cls_token_id
@@ -178,3 +179,8 @@ class PairReader:
             self._numbers[word] = len(self._numbers)
         self._table = np.concatenate([self._table, np.array(rows, np.int64).reshape(-1, 4)])
         self._tokens = np.concatenate([self._tokens, np.array(pieces, np.int64)])
+
+
+def rounded(size: int) -> int:
+    """The width of a batch for the size of its largest."""
+    return -(-size // _ROUND) * _ROUND

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from redraft.align.batches import PairReader, Words
+from redraft.align.batches import PairReader, Words, rounded
 from redraft.align.encoders import chosen_device
 from redraft.align.exact import align_exactly
 from redraft.align.links import Links
@@ -131,7 +131,7 @@ def _by_length(order: Sequence[int], sizes: Sequence[int], most: int) -> Iterato
     """Groups of at most so many tokens, padding included; `order` is by size."""
     group: list[int] = []
     for at in order:
-        if group and (len(group) + 1) * sizes[at] > most:
+        if group and (len(group) + 1) * rounded(sizes[at]) > most:
             yield group
             group = []
         group.append(at)
