@@ -147,7 +147,9 @@ def test_json_holds_one_result_on_each_line(redraft):
     status, lines, err = simplify(redraft, "--plan", PLAN, "--json", "--candidates", "2")
     assert (status, len(lines), err) == (0, 1, "")
     result = json.loads(lines[0])
-    assert list(result) == ["source", "output", "log_prob", "edit_score", "truncated", "edits", "candidates"]
+    assert list(result) == [
+        "source", "output", "log_prob", "edit_score", "truncated", "edits", "missing", "candidates",
+    ]  # fmt: skip
     assert (result["source"], result["output"], result["edit_score"]) == (SOURCE, REDRAFTED, 2.0)
     assert result["log_prob"] == pytest.approx(-3.5)
     assert result["edits"] == [
@@ -167,7 +169,9 @@ def test_json_of_an_empty_line_still_judges_its_edits(redraft):
     assert status == 0
     assert (blank["source"], blank["output"], blank["edits"]) == ("", "", [])
     assert [edit["status"] for edit in empty["edits"]] == ["unmet", "satisfied"]
-    assert list(blank) == ["source", "output", "log_prob", "edit_score", "truncated", "edits", "candidates"]
+    assert list(blank) == [
+        "source", "output", "log_prob", "edit_score", "truncated", "edits", "missing", "candidates",
+    ]  # fmt: skip
 
 
 def test_trace_comes_with_json_only(redraft):
@@ -211,7 +215,7 @@ def test_impossible_edits_are_told(redraft):
     pytest.param(["a", "--candidates", "30"], ["candidates=30 but beams=20"], id="more-candidates-than-beams"),
     pytest.param(["a", "--batch-size", "0"], ['--batch-size: "0"', "at least 1"], id="batch-of-none"),
     pytest.param(["a", "--prompt", "Simplify:"], ["no place for the sentence", "{source}"], id="prompt-without-source"),
-    pytest.param(["a", "--device", "toaster"], ["--device", "cpu"], id="device-unknown"),
+    pytest.param(["a", "--device", "toaster"], ['the device "toaster" is not known', "cpu"], id="device-unknown"),
     pytest.param(["a", "--dtype", "int3"], ["--dtype", "bfloat16"], id="dtype-unknown"),
     pytest.param(["a", "--variants", "all"], ["--variants", "lemma"], id="variants-unknown"),
     pytest.param(["a", "--on-error", "panic"], ["--on-error", "skip"], id="on-error-unknown"),

@@ -70,7 +70,9 @@ def test_a_plan_becomes_a_sentence_with_a_verdict_for_each_edit(redrafter: Redra
 
 def test_results_are_json(redrafter: Redrafter) -> None:
     found = json.loads(json.dumps(redrafter(PLAN, candidates=2).to_json()))
-    assert list(found) == ["source", "output", "log_prob", "edit_score", "truncated", "edits", "candidates"]
+    assert list(found) == [
+        "source", "output", "log_prob", "edit_score", "truncated", "edits", "missing", "candidates",
+    ]  # fmt: skip
     assert found["edits"][1] == {"delete": "remain", "status": "satisfied", "chosen_over": True}
     assert found["candidates"][0]["output"] == found["output"]
 

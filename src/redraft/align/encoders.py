@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from redraft.errors import ConfigError
+from redraft.errors import ConfigError, shown
 
 
 def load_encoder(name: str) -> tuple[Any, Any]:
@@ -23,5 +23,13 @@ def load_encoder(name: str) -> tuple[Any, Any]:
 
 
 def chosen_device(name: str | None) -> torch.device:
-    """The device of that name; if none is given, a GPU where there is one."""
-    return torch.device(name or ("cuda" if torch.cuda.is_available() else "cpu"))
+    """The device of that name; if none is given, a GPU where there is one. One that cannot be used is an error."""
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ConfigError(f"the device {shown(name)} is not known.", "Use cpu, cuda or cuda:0.") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(f"the device {name} cannot be used: there is no GPU here.", "Use cpu.")
+    return device

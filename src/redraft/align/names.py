@@ -1,23 +1,43 @@
-"""Names and numbers: the words of a sentence that a rewriting should not lose or make up."""
+"""Names, numbers and negations: the words of a sentence that a rewriting should not lose or make up."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from redraft.align.words import split_words
+from redraft.align.function_words import is_content
+from redraft.align.words import APOSTROPHES, normal, split_words
 
 _DIGITS = re.compile(r"\d+")
+_NUMBER_WORDS = """
+two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion trillion dozen
+"""
+_NEGATIONS = """
+no not n't 't never none nobody nothing nowhere neither nor without cannot hardly barely scarcely rarely seldom
+"""
+_IS_NUMBER, _IS_NEGATION = (frozenset(words.split()) for words in (_NUMBER_WORDS, _NEGATIONS))
 
 
 def names(text: str) -> list[str]:
-    """Capitalised words that are not at the start."""
+    """Capitalised content words that are not at the start; in a text of nothing but capitals there are none."""
     words = [word.text for word in split_words(text) if any(map(str.isalpha, word.text))]
-    return [word for word in words[1:] if word[0].isupper()]
+    return [] if text.isupper() else [word for word in words[1:] if word[0].isupper() and is_content(word)]
 
 
 def numbers(text: str) -> list[str]:
     """Strings of digits: 11,000 has two."""
     return _DIGITS.findall(text)
+
+
+def is_number(word: str) -> bool:
+    """Whether a word has digits or names a number: 1990, twenty-five."""
+    return any(map(str.isdigit, word)) or not _IS_NUMBER.isdisjoint(normal(word).split("-"))
+
+
+def is_negation(word: str) -> bool:
+    """Of a word as `split_words` has it: don't is "don" and "'t"."""
+    return normal(word) in _IS_NEGATION
 
 
 def missing(source: str, output: str) -> list[str]:
@@ -34,3 +54,19 @@ def made_up(source: str, output: str) -> list[str]:
     starts = {match.group(1).casefold() for match in re.finditer(r"[.!?][\"')]* [\"'(]*(\w+)", output)}
     found = [name for name in names(output) if name.casefold() not in there | starts]
     return found + [number for number in numbers(output) if number not in digits]
+
+
+def missing_negations(source: str, output: str) -> list[str]:
+    """Negations of the source beyond as many as the output has; which of them is gone cannot be told, so the last."""
+    before, after = ([*_negations(text)] for text in (source, output))
+    return before[len(after) :]
+
+
+def _negations(text: str) -> Iterator[str]:
+    """As they stand, a contraction with its verb."""
+    last = None
+    for word in split_words(text):
+        if is_negation(word.text):
+            held = last is not None and word.text[0] in APOSTROPHES and last.end == word.start
+            yield text[last.start if held and last else word.start : word.end]
+        last = word

@@ -14,7 +14,7 @@ from redraft.errors import PlanError, shown
 Kind = Literal["insert", "delete", "substitute"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
-EDIT_KEYS = (*KINDS, "with", "weight", "span", "note")
+EDIT_KEYS = (*KINDS, "with", "weight", "span", "probability", "note")
 PLAN_KEYS = ("source", "edits")
 
 
@@ -27,6 +27,7 @@ class Edit:
     targets: tuple[str, ...] = ()  # a substitution: any one of these carries it out
     weight: float = 1.0  # multiplies the λ of its kind
     span: tuple[int, int] | None = None  # characters of the source
+    probability: float | None = None  # that a person would make the edit, where it was predicted
     note: str | None = None
 
     def __post_init__(self) -> None:
@@ -41,34 +42,33 @@ class Edit:
         put(self, "targets", _targets(self.targets, self.kind, self.phrase))
         put(self, "weight", _weight(self.weight))
         put(self, "span", _span(self.span))
+        put(self, "probability", _probability(self.probability))
         if self.note is not None:
             _text(self.note, "note")
 
     @classmethod
     def insert(
-        cls, phrase: str, *, weight: float = 1.0, span: tuple[int, int] | None = None, note: str | None = None
-    ) -> Edit:
+        cls, phrase: str, *, weight: float = 1.0, span: tuple[int, int] | None = None,
+        probability: float | None = None, note: str | None = None,
+    ) -> Edit:  # fmt: skip
         """This phrase must appear."""
-        return cls("insert", phrase, (), weight, span, note)
+        return cls("insert", phrase, (), weight, span, probability, note)
 
     @classmethod
     def delete(
-        cls, phrase: str, *, weight: float = 1.0, span: tuple[int, int] | None = None, note: str | None = None
-    ) -> Edit:
+        cls, phrase: str, *, weight: float = 1.0, span: tuple[int, int] | None = None,
+        probability: float | None = None, note: str | None = None,
+    ) -> Edit:  # fmt: skip
         """This phrase should not appear."""
-        return cls("delete", phrase, (), weight, span, note)
+        return cls("delete", phrase, (), weight, span, probability, note)
 
     @classmethod
     def substitute(
-        cls,
-        phrase: str,
-        *targets: str,
-        weight: float = 1.0,
-        span: tuple[int, int] | None = None,
-        note: str | None = None,
-    ) -> Edit:
+        cls, phrase: str, *targets: str, weight: float = 1.0, span: tuple[int, int] | None = None,
+        probability: float | None = None, note: str | None = None,
+    ) -> Edit:  # fmt: skip
         """One of the targets should appear instead of this phrase."""
-        return cls("substitute", phrase, targets, weight, span, note)
+        return cls("substitute", phrase, targets, weight, span, probability, note)
 
     def to_json(self) -> dict[str, Any]:
         """The edit as an object of a plan file; what has its default value is left out."""
@@ -79,6 +79,8 @@ class Edit:
             obj["weight"] = self.weight
         if self.span is not None:
             obj["span"] = list(self.span)
+        if self.probability is not None:
+            obj["probability"] = self.probability
         if self.note is not None:
             obj["note"] = self.note
         return obj
@@ -94,7 +96,7 @@ class Edit:
                 f"this edit {found}.", 'Give each edit exactly one of them, for example {"delete": "remain"}.'
             )
         (kind,) = kinds
-        rest = {key: values[key] for key in ("weight", "span", "note") if key in values}
+        rest = {key: values[key] for key in ("weight", "span", "probability", "note") if key in values}
         return cls(kind, values[kind], values.get("with", ()), **rest)
 
 
@@ -255,6 +257,17 @@ def _weight(value: object) -> float:
     if not (math.isfinite(weight) and weight >= 0):
         raise PlanError(f"must be finite and not negative, but it is {weight:g}.", hint, field="weight")
     return weight
+
+
+def _probability(value: object) -> float | None:
+    hint = 'Write a number from 0 to 1, or leave "probability" out.'
+    if value is None:
+        return None
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise PlanError(f"must be a number, but it is {_described(value)}.", hint, field="probability")
+    if not 0 <= value <= 1:  # type: ignore[operator]  # of Real numbers; one may be too long for a float
+        raise PlanError(f"must be from 0 to 1, but it is {shown(value)}.", hint, field="probability")
+    return float(value)
 
 
 def _span(value: object) -> tuple[int, int] | None:

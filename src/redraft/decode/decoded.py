@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from redraft.align.names import missing, missing_negations
 from redraft.constrain.verdicts import Verdict
 
 
@@ -57,7 +58,12 @@ class Decoded:
     def truncated(self) -> bool:
         return self.candidates[0].truncated
 
+    @property
+    def missing(self) -> list[str]:
+        """Names, numbers and negations of the source that the output lacks: where to look first for lost meaning."""
+        return [*missing(self.source, self.output), *missing_negations(self.source, self.output)]
+
     def to_json(self) -> dict[str, Any]:
-        known = {"source": self.source, **self.candidates[0].to_json()}
+        known = {"source": self.source, **self.candidates[0].to_json(), "missing": self.missing}
         known["candidates"] = [candidate.to_json() for candidate in self.candidates]
         return {**known, "trace": list(self.trace)} if self.trace else known
