@@ -14,8 +14,11 @@ import redraft
 ROOT = Path(redraft.__file__).parent
 STAGES = ("align", "constrain", "decode", "evaluate", "fit", "serve", "cli")
 NO_TORCH = (
-    *(f"align/{name}.py" for name in ("words", "function_words", "pairs", "links", "gold", "exact", "aligners")),
-    *(f"constrain/{name}.py" for name in ("edits", "plan_files", "verdicts", "oracle")),
+    *(
+        f"align/{name}.py"
+        for name in ("words", "function_words", "names", "pairs", "links", "gold", "exact", "aligners")
+    ),
+    *(f"constrain/{name}.py" for name in ("edits", "plan_files", "verdicts", "oracle", "predicted", "wishes")),
     "evaluate/*.py",
     *(f"fit/{name}.py" for name in ("pair_files", "rewriter_settings", "schedules")),
     "cli/main.py",

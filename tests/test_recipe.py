@@ -23,6 +23,7 @@ from training.tokenizer import END, MASK, PAD
 
 from redraft.align.names import made_up, missing, names, numbers
 from redraft.errors import ConfigError
+from redraft.fit.tagged_pairs import read_tagged
 from tokenizers_in_memory import TOKENIZERS
 
 # ---- names and numbers ----
@@ -274,4 +275,7 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
     assert "8 sentences, 8 pairs" in said
     assert '"reads": ' in said
     assert "8 distilled and" in said
+    tagged = [*read_tagged(work / "distil" / "pairs.tsv")]
+    assert len(tagged) == 8
+    assert {pair.tag for pair in tagged} == {"distilled"}
     assert Redrafter(str(out), device="cpu")("The old man saw the house.", max_tokens=5).candidates

@@ -6,7 +6,7 @@ import itertools
 import json
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -52,6 +52,7 @@ def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock
         _write(path, pairs)
         print(f"part {number}: {len(part):,} sentences, {len(pairs):,} pairs; {wrote:.0f} s to write, "
               f"{time.monotonic() - began - wrote:.0f} s to choose", flush=True)  # fmt: skip
+    write_tagged(work)
     (folder / DONE).touch()
     return True
 
@@ -59,13 +60,19 @@ def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock
 def read_distilled(work: Path, near_copies: float, seed: int) -> list[tuple[str, str]]:
     """The pairs of all parts; of those that hardly differ only a share."""
     rng = random.Random(seed)
-    pairs = []
+    return [pair for pair in _pairs(work) if not hardly_differs(*pair) or rng.random() < near_copies]
+
+
+def write_tagged(work: Path) -> None:
+    """All pairs in one file, as `redraft train-predictor` reads them."""
+    _write(work / "distil" / "pairs.tsv", [f"distilled\tcased\t{source}\t{target}" for source, target in _pairs(work)])
+
+
+def _pairs(work: Path) -> Iterator[tuple[str, str]]:
     for path in sorted((work / "distil").glob("part-*.jsonl")):
         for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
             source, target = json.loads(line)
-            if not hardly_differs(source, target) or rng.random() < near_copies:
-                pairs.append((source, target))
-    return pairs
+            yield source, target
 
 
 def rewritten(sampler: Sampler, settings: Sequence[Controls], sources: Sequence[str]) -> list[list[str]]:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from redraft.constrain.compiler import compile
     from redraft.constrain.edits import Edit, EditPlan
     from redraft.constrain.plan_files import read_plans, write_plans
+    from redraft.constrain.planner import Planner
     from redraft.decode.config import DecodeConfig
     from redraft.decode.decoded import Decoded
     from redraft.decode.generate import generate
@@ -20,6 +21,7 @@ __all__ = [
     "Decoded",
     "Edit",
     "EditPlan",
+    "Planner",
     "Redrafter",
     "compile",
     "generate",
@@ -33,6 +35,7 @@ _WHERE = {
     "Decoded": "redraft.decode.decoded",
     "Edit": "redraft.constrain.edits",
     "EditPlan": "redraft.constrain.edits",
+    "Planner": "redraft.constrain.planner",
     "Redrafter": "redraft.decode.redrafter",
     "compile": "redraft.constrain.compiler",
     "generate": "redraft.decode.generate",

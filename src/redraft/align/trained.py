@@ -20,6 +20,7 @@ from redraft.align.links import Links
 from redraft.align.network import Aligner, HeadConfig
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
+from redraft.files import digest
 
 _TOKENS = 2048  # in a batch, padding included
 _AHEAD = 1024  # pairs read at once and sorted by length
@@ -35,10 +36,11 @@ class TrainedAligner:
     Pairs beyond the encoder's length are aligned exactly instead and counted in `too_long`.
     """
 
-    def __init__(self, model: Aligner, reader: PairReader, *, threshold: float = 0.5) -> None:
+    def __init__(self, model: Aligner, reader: PairReader, *, threshold: float = 0.5, digest: str = "") -> None:
         self.model = model.eval()
         self.reader = reader
         self.threshold = threshold
+        self.digest = digest  # of the stored weights: tells one aligner from another
         self.too_long = 0
 
     @classmethod
@@ -60,7 +62,8 @@ class TrainedAligner:
         model = Aligner(encoder, HeadConfig(**about["head"]))
         model.load_state_dict(weights)
         place = chosen_device(device)
-        return cls(model.to(place, _dtype(place)), reader, threshold=about["threshold"])
+        known = digest((path / _WEIGHTS).read_bytes())
+        return cls(model.to(place, _dtype(place)), reader, threshold=about["threshold"], digest=known)
 
     def save(self, folder: str | Path) -> None:
         path = Path(folder)

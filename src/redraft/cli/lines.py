@@ -143,6 +143,10 @@ def _quoted(line: Line | None) -> str:
     return shown(line.plan.source, 300) if line is not None and line.plan is not None else "a line that cannot be read"
 
 
+def source_of(line: Line) -> str:
+    return line.plan.source if line.plan else ""
+
+
 def count_lines(count: int) -> str:
     return f"{count} line" if count == 1 else f"{count} lines"
 

@@ -16,6 +16,7 @@ from redraft.cli.simplify import add_simplify
 from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, say
 from redraft.cli.train import add_train
 from redraft.cli.train_aligner import add_train_aligner
+from redraft.cli.train_predictor import add_train_predictor
 from redraft.errors import RedraftError
 
 
@@ -35,6 +36,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_evaluate(commands)
     add_train(commands)
     add_train_aligner(commands)
+    add_train_predictor(commands)
     return parser
 
 

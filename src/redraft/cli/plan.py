@@ -1,4 +1,4 @@
-"""`redraft plan extract`: sentences and their rewritings in, oracle plans out."""
+"""`redraft plan extract` and `redraft plan predict`: plans from references, and plans from sentences alone."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import tee
+from itertools import islice, takewhile, tee
 from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.align import add_aligner_options, too_long_notice
+from redraft.cli.lines import binary, open_lines, source_of
+from redraft.cli.planner import add_planner_options, make_planning
 from redraft.cli.talk import OK, add_command, say
 from redraft.errors import ConfigError, shown
 
 if TYPE_CHECKING:
     from redraft.align.links import Links
     from redraft.align.pairs import SentencePair
+    from redraft.constrain.edits import EditPlan
     from redraft.constrain.oracle import Extracted
 
 _EXAMPLES = """\
@@ -26,7 +29,17 @@ examples:
 
 A source word without a link is deleted, one linked to the same word is kept (an insertion), any other is substituted.
 """
+_PREDICT_EXAMPLES = """\
+examples:
+  redraft plan predict "The physician commenced the procedure ."
+  redraft plan predict --input complex.txt --strength strong --glossary terms.tsv > plans.jsonl
+  redraft simplify --plan plans.jsonl
+
+Each edit carries its probability and the reason for it. Change the file as you like before you give it to simplify.
+"""
 _SHOWN = 200  # pairs on the page
+_BATCH = 256  # sentences planned together
+_TOLD = 10  # lines without edits
 
 
 def add_plan(commands: Any) -> None:
@@ -47,6 +60,46 @@ def add_plan(commands: Any) -> None:
                          help="content (default) or all: which words edits are made for")  # fmt: skip
     extract.add_argument("--html", metavar="FILE", help=f"a page with the links and edits of the first {_SHOWN} pairs")
     add_aligner_options(extract)
+
+    predict = add_command(
+        kinds,
+        "predict",
+        run_predict,
+        help="plans for sentences that have no reference",
+        usage="redraft plan predict [options] [TEXT ...]",
+        about="The edits that would make each sentence simpler, by what people did with such words.",
+        examples=_PREDICT_EXAMPLES,
+    )
+    predict.add_argument("texts", nargs="*", metavar="TEXT", help="one sentence for each argument")
+    predict.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")
+    add_planner_options(predict)
+    predict.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
+
+
+def run_predict(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    total: Counter[str] = Counter()
+    why: list[str] = []
+    if not options.texts and options.input is None:
+        raise ConfigError("there is nothing to plan.", 'Give sentences ("They remain old .") or --input FILE.')
+    with open_lines(options.texts, options.input) as lines:
+        planning = make_planning(options)
+        waiting = iter(lines)
+        while batch := list(islice(waiting, _BATCH)):
+            good = list(takewhile(lambda line: line.error is None, batch))
+            for line, plan in zip(good, planning.plans([source_of(line) for line in good]), strict=True):
+                _write(plan)
+                total += Counter([edit.kind for edit in plan.edits] + ["plans"])
+                if plan.source.strip() and (reason := planning.unreadable(plan.source)):
+                    why.append(f"line {line.number}: no edits are predicted, since {reason}")
+            binary(sys.stdout).flush()
+            if len(good) < len(batch) and (error := batch[len(good)].error):
+                raise error
+    for message in [*_statistics(total), *why[:_TOLD]]:
+        say(message)
+    if len(why) > _TOLD:
+        say(f"and so for {len(why) - _TOLD:,} other lines")
+    return OK
 
 
 def run_extract(options: argparse.Namespace) -> int:
@@ -70,18 +123,23 @@ def run_extract(options: argparse.Namespace) -> int:
     total: Counter[str] = Counter()
     try:
         for pair, links, extracted in _extracted(aligner, pairs, options.words):
-            sys.stdout.write(json.dumps(extracted.plan.to_json(), ensure_ascii=False) + "\n")
+            _write(extracted.plan)
             total += Counter({**extracted.kinds, "plans": 1, "shared": extracted.shared, "parted": extracted.parted})
             if options.html and len(page) < _SHOWN:
                 page.append(Shown(pair, links, extracted.plan))
     finally:
-        sys.stdout.flush()
+        binary(sys.stdout).flush()
         total["too_long"] = aligner.too_long
         for line in _statistics(total):
             say(line)
         if options.html and page:
             write_page(options.html, links_page(page))
     return OK
+
+
+def _write(plan: EditPlan) -> None:
+    """In UTF-8, whatever the terminal takes: that is how plan files are read."""
+    binary(sys.stdout).write((json.dumps(plan.to_json(), ensure_ascii=False) + "\n").encode("utf-8"))
 
 
 def _extracted(

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.lines import count_lines, open_lines
+from redraft.cli.planner import add_planner_options, given_planner_option, make_planning
 from redraft.cli.results import Written, check_out, opened, rewrite_lines, write_results
 from redraft.cli.settings import add_setting, chosen_flags, config_from_flags, hints_of
 from redraft.cli.talk import OK, SKIPPED, add_command, say, whole_number
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
 
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
+_OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
+_SHOWN = 20  # wishes not met
 _DTYPES = ("float32", "bfloat16", "float16", "float64")
 
 _EXAMPLES = """\
 examples:
   redraft simplify "The artisans remain old ."
   redraft simplify --input complex.txt --on-error skip > simple.txt
+  redraft simplify --plan predict --strength light --keep names.txt --input complex.txt > simple.txt
   redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
   redraft simplify --model ./my-model --input complex.txt --plan plans.jsonl --json > results.jsonl
 
@@ -51,10 +55,13 @@ def add_simplify(commands: Any) -> None:
     what.add_argument("texts", nargs="*", metavar="TEXT", help="one sentence for each argument")
     what.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")
     what.add_argument("--plan", metavar="FILE", default="none",
-                      help="edits, and with them the sentences: FILE.jsonl, - or none (default none). Sentences given "
-                           "as well must be the same, line by line")  # fmt: skip
+                      help="edits, and with them the sentences: FILE.jsonl or -. Sentences given as well must be the "
+                           "same, line by line. predict: edits that the software chooses; none (default): no "
+                           "edits")  # fmt: skip
     what.add_argument("--on-error", choices=get_args(OnError), default="raise",
                       help="at a bad line: raise stops (default), skip leaves its output line empty")  # fmt: skip
+
+    add_planner_options(simplify.add_argument_group("the plan, with --plan predict"))
 
     model = simplify.add_argument_group("the model")
     model.add_argument("--model", metavar="NAME",
@@ -97,16 +104,19 @@ def run_simplify(options: argparse.Namespace) -> int:
         raise ConfigError("--trace has no place in plain text.", "Add --json.")
     if options.prompt is not None and "{source}" not in options.prompt:
         raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
-    plan = None if options.plan == "none" else options.plan
+    plan = None if options.plan in ("none", "predict") else options.plan
+    if options.plan != "predict" and (flag := given_planner_option(options)):
+        raise ConfigError(f"{flag} is about plans that are predicted.", "Add --plan predict, or leave it out.")
     table = options.model.removeprefix("scripted:") if options.model else None
-    check_out(options.out, [options.input, plan, table])
+    check_out(options.out, [options.input, plan, table, options.keep, options.glossary])
     count = Written()
     try:
         with open_lines(options.texts, options.input, plan) as lines:
+            planning = make_planning(options, alternatives=_OFFERED) if options.plan == "predict" else None
             redrafter = load_redrafter(options, config)
             with opened(options.out) as file:
                 write_results(
-                    rewrite_lines(redrafter, lines, batch_size=batch_size, trace=options.trace),
+                    rewrite_lines(redrafter, lines, planning=planning, batch_size=batch_size, trace=options.trace),
                     file,
                     as_json=options.json,
                     on_error=options.on_error,
@@ -116,6 +126,11 @@ def run_simplify(options: argparse.Namespace) -> int:
     finally:
         if count.in_pieces:
             say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
+        if count.unchanged:
+            say(f"not rewritten, since they are no English prose (--json says why): {count_lines(count.unchanged)}")
+        if count.unmet:
+            more = "" if len(count.unmet) <= _SHOWN else f"\n  and {len(count.unmet) - _SHOWN} more; see --json"
+            say("asked for, but not met:\n  " + "\n  ".join(count.unmet[:_SHOWN]) + more)
         if count.impossible and not options.json:
             say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
         if count.skipped:
@@ -125,17 +140,11 @@ def run_simplify(options: argparse.Namespace) -> int:
 
 def load_redrafter(options: argparse.Namespace, config: DecodeConfig) -> Redrafter:
     """The model of the options. torch is imported here, and no earlier."""
-    import torch
-
+    from redraft.align.encoders import chosen_device
     from redraft.decode.redrafter import Redrafter
 
     if options.device is not None:
-        try:
-            kind = torch.device(options.device).type
-        except RuntimeError:
-            raise ConfigError(f"--device {shown(options.device)} is not known.", "Use cpu, cuda or cuda:0.") from None
-        if kind == "cuda" and not torch.cuda.is_available():
-            raise ConfigError(f"--device {options.device}: no GPU can be used here.", "Use --device cpu.")
+        chosen_device(options.device)
     return Redrafter(
         options.model,
         config=config,

@@ -1,0 +1,88 @@
+"""What predicting plans adds to rewriting, and how long one look into the lexical table takes.
+
+python -m benchmarks.bench_predict --sources asset.test.orig --device cpu --out benchmarks/predict_cpu.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.bench_search import machine
+from redraft import DecodeConfig, EditPlan, Planner, Redrafter
+from redraft.align.words import split_words
+from redraft.decode.fitting import fitted
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sources", required=True, help="one sentence on each line")
+    parser.add_argument("--model", help="what rewrites; if not given, the model that comes with the package")
+    parser.add_argument("--predictor", help="a folder; if not given, what comes with the package")
+    parser.add_argument("--limit", type=int, default=100, help="sentences (default 100)")
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--dtype", default="float32", help="of the model (default float32)")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    sources = Path(args.sources).read_text(encoding="utf-8").splitlines()[: args.limit]
+    planner = Planner.load(args.predictor, device=args.device)
+    redrafter = Redrafter(args.model, device=args.device, dtype=args.dtype, config=DecodeConfig(beams=20))
+    rows = {**measured(planner, redrafter, sources, args), "lookup_us": lookup(planner, sources)}
+    report = {"machine": machine(args), "sentences": len(sources), "batch": args.batch, **rows}
+    print(json.dumps(report, indent=1))
+    if args.out:
+        args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def measured(planner: Planner, redrafter: Redrafter, sources: list[str], args: argparse.Namespace) -> dict[str, float]:
+    """Seconds a sentence, the shortest of several runs; the same plans are searched, so that only planning differs."""
+    parts = [sources[at : at + args.batch] for at in range(0, len(sources), args.batch)]
+
+    def plan() -> list[list[EditPlan]]:
+        return [list(planner.plans(part, alternatives=6)) for part in parts]
+
+    def fit() -> list[list[EditPlan]]:
+        return [list(fitted(redrafter, some)) for some in planned]
+
+    def search() -> None:
+        for some in fitting:
+            redrafter.rewrite(some, batch_size=args.batch)
+
+    planned = plan()
+    fitting = fit()
+    times = {name: shortest(run, args.repeats, args.device) / len(sources) for name, run in
+             (("plan", plan), ("fit", fit), ("search", search))}  # fmt: skip
+    return {**times, "ratio": (times["plan"] + times["fit"]) / times["search"]}
+
+
+def shortest(run: Callable[[], Any], repeats: int, device: str) -> float:
+    found = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        run()
+        if device.startswith("cuda"):
+            torch.cuda.synchronize()
+        found.append(time.perf_counter() - began)
+    return min(found)
+
+
+def lookup(planner: Planner, sources: list[str]) -> float:
+    """Microseconds for one word."""
+    words = [word.text for source in sources for word in split_words(source)]
+    lexicon = planner.predictor.tables.lexicon
+    began = time.perf_counter()
+    for word in words:
+        lexicon.entry(word)
+    return 1e6 * (time.perf_counter() - began) / len(words)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""The planner: sentences in, plans out, with no reference in sight."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+
+from redraft.align.trained import TrainedAligner
+from redraft.align.words import split_words
+from redraft.constrain.commonness import Commonness
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.lexicon import Lexicon
+from redraft.constrain.predicted import ALTERNATIVES, Levels, Predicted, Strength, Sureness
+from redraft.constrain.predictor import HeadShape, Predictor, PredictorHead, Tables
+from redraft.constrain.readable import unreadable
+from redraft.constrain.wishes import Wishes
+from redraft.eight_bit import load_eight_bit, save_eight_bit
+from redraft.errors import ConfigError, ModelError, shown
+from redraft.files import replacing
+
+_WEIGHTS, _ABOUT, _LEXICON, _COMMONNESS = "head.safetensors", "predictor.json", "lexicon.tsv.xz", "commonness.tsv.xz"
+ANY = "any"  # the style of all corpora together
+_AHEAD = 512  # sentences planned at once
+
+
+class Planner:
+    """Decides which words of a sentence to replace, to leave out and to keep.
+
+    `strength` says how much is changed: light, medium, strong, or a number from 0 to 1. `style` is the name of a corpus
+    that the predictor learned from: it then edits as people did there.
+    """
+
+    def __init__(
+        self, predictor: Predictor, styles: Sequence[str], sureness: Sureness, *, aligner: str | None = None
+    ) -> None:
+        self.predictor, self.styles, self.sureness, self.aligner = predictor, tuple(styles), sureness, aligner
+
+    @classmethod
+    def load(cls, folder: str | Path | None = None, *, device: str | None = None) -> Planner:
+        """The planner of a folder, or the one that comes with the package."""
+        path = Path(str(files("redraft.constrain").joinpath("shipped"))) if folder is None else Path(folder)
+        try:
+            about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
+            head = PredictorHead(HeadShape(**about["head"]))
+            head.load_state_dict(load_eight_bit(path / _WEIGHTS))
+            aligner, encoder = about["aligner"], about["encoder"]
+            styles, sureness = about["styles"], Sureness(**about["sureness"])
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
+            problem = "the package comes without its predictor yet" if folder is None else f"{path} holds no predictor"
+            raise ModelError(f"{problem}: {(str(error).splitlines() or ['?'])[0]}",
+                             "Name a folder that redraft train-predictor has written.") from None  # fmt: skip
+        trained = TrainedAligner.load(aligner and path / aligner, device=device)
+        if encoder != trained.digest:
+            raise ModelError(
+                f"{path} was trained above another encoder.", "Train it again with redraft train-predictor."
+            )
+        tables = Tables(Lexicon.load(path / _LEXICON), Commonness.load(path / _COMMONNESS))
+        return cls(Predictor(trained, head, tables), styles, sureness, aligner=aligner and str(path / aligner))
+
+    def save(self, folder: str | Path, report: Mapping[str, Any] | None = None) -> None:
+        """`report` is what there is to know of the training."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        save_eight_bit(path / _WEIGHTS, self.predictor.head.state_dict())
+        self.predictor.tables.lexicon.save(path / _LEXICON)
+        self.predictor.tables.commonness.save(path / _COMMONNESS)
+        aligner = self.aligner and os.path.relpath(self.aligner, path)
+        about = {
+            "head": self.predictor.head.shape.to_json(), "styles": list(self.styles), "aligner": aligner,
+            "encoder": self.predictor.above, "sureness": asdict(self.sureness), **(report or {}),
+        }  # fmt: skip
+        with replacing(path / _ABOUT) as file:
+            file.write((json.dumps(about, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))
+
+    def __call__(self, source: str, **changes: Any) -> EditPlan:
+        """The plan of one sentence; `changes` are those of `plans`."""
+        return next(self.plans([source], **changes))
+
+    def plans(
+        self, sources: Iterable[str], *, strength: Strength | float = "medium", style: str = ANY,
+        wishes: Wishes | None = None, alternatives: int = ALTERNATIVES,
+    ) -> Iterator[EditPlan]:  # fmt: skip
+        """A plan for each sentence, in order; wishes win over what is predicted. What is no English gets no edits.
+
+        Substitutions have at most so many `alternatives`; `redraft.decode.fitting` chooses among them by a model.
+        """
+        levels, number = Levels.of(strength), self.check_style(style)
+        waiting = iter(sources)
+        while ahead := list(islice(waiting, _AHEAD)):
+            plain = [EditPlan(source) for source in ahead]  # or an error, where it is no text
+            words = [[] if self.unreadable(source) else split_words(source) for source in ahead]
+            chances = self.predictor.predict([[word.text for word in one] for one in words], number)
+            for start, split, table in zip(plain, words, chances, strict=True):
+                lexicon = self.predictor.tables.lexicon
+                plan = Predicted(start.source, split, table, lexicon, self.sureness, levels, alternatives).plan()
+                yield wishes.granted(plan) if wishes else plan
+
+    def unreadable(self, source: str) -> str | None:
+        """Why a text is better left as it is; None for an English sentence."""
+        return unreadable(source, self.predictor.tables.commonness)
+
+    def check_style(self, name: str) -> int:
+        """The number of a style, or an error that lists them."""
+        if name == ANY:
+            return 0
+        if name not in self.styles:
+            raise ConfigError(f"style {shown(name)} is not known.", f"Use {ANY}, {', '.join(sorted(self.styles))}.")
+        return 1 + self.styles.index(name)

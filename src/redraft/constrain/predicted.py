@@ -1,0 +1,220 @@
+"""What a predictor says of the words of a sentence → a plan, each edit with its probability and a reason to read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redraft.align.function_words import is_content
+from redraft.align.names import is_negation, is_number, names
+from redraft.align.words import APOSTROPHES, Word, normal
+from redraft.constrain.edits import Edit, EditPlan, folded
+from redraft.constrain.lexicon import Entry, Lexicon
+from redraft.constrain.readable import is_address
+from redraft.errors import ConfigError, shown
+
+Floats = NDArray[np.floating]
+Strength = Literal["light", "medium", "strong"]
+
+ALTERNATIVES = 3  # targets that a substitution offers
+_DIAL: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
+_MOST_DELETED = 0.5  # share of a sentence's words: something is to be left of it
+_LEAST_REPLACED = 0.15  # share of its occurrences in which a phrase of several words is replaced, or it is let be
+
+
+@dataclass(frozen=True)
+class Levels:
+    """From which probability on an edit is named."""
+
+    delete: float
+    substitute: float  # by one of its targets
+    keep: float
+
+    @classmethod
+    def of(cls, strength: Strength | float) -> Levels:
+        """By name, or a number from 0 (only what is nearly sure) to 1 (whatever may be)."""
+        share = _DIAL.get(strength) if isinstance(strength, str) else strength
+        if share is None or not 0 <= share <= 1:
+            raise ConfigError(f"strength is {shown(strength)}.", "Use light, medium, strong or a number from 0 to 1.")
+        return cls(_between(0.95, 0.25, share), _between(0.6, 0.04, share), 0.75)
+
+
+def _between(first: float, last: float, share: float) -> float:
+    """From one probability to another, evenly in log-odds."""
+    low, high = (math.log(chance / (1 - chance)) for chance in (first, last))
+    return 1 / (1 + math.exp(-(low + share * (high - low))))
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """How sure it is that a word is replaced by one of its targets: a logistic of two facts, fitted on held pairs."""
+
+    replaced: float = 1.0  # weight of the log-odds that the word is replaced at all
+    likely: float = 1.0  # weight of the log of how likely its targets are, if it is
+    constant: float = 0.0
+
+    @staticmethod
+    def facts(replaced: Floats, likely: Floats) -> Floats:
+        """(word, 2)"""
+        chance = np.clip(np.asarray(replaced, np.float64), 1e-6, 1 - 1e-6)
+        return np.stack([np.log(chance / (1 - chance)), np.log(np.clip(likely, 1e-6, 1))], -1)
+
+    def of(self, replaced: Floats, likely: Floats) -> Floats:
+        sums = self.facts(replaced, likely) @ np.array([self.replaced, self.likely]) + self.constant
+        return np.asarray(1 / (1 + np.exp(-sums)))
+
+
+@dataclass
+class Predicted:
+    """A sentence under way from probabilities to a plan."""
+
+    source: str
+    words: Sequence[Word]
+    chances: Floats  # (word, action): keep, delete, substitute
+    lexicon: Lexicon
+    sureness: Sureness
+    levels: Levels
+    alternatives: int = ALTERNATIVES  # targets named for a substitution, at most
+    edits: dict[int, Edit] = field(default_factory=dict)  # by the first word they are about
+    taken: set[int] = field(default_factory=set)  # words that some edit is about
+
+    def plan(self) -> EditPlan:
+        """First what the meaning needs, then phrases and words to replace, phrases to leave out, words to keep."""
+        self._keep_meaning()
+        keys = [normal(word.text) for word in self.words]
+        for size in range(max(1, self.lexicon.longest), 0, -1):
+            for start in range(len(self.words) - size + 1):
+                entry = self.lexicon.entry_of(keys[start : start + size])
+                if entry is not None and entry.targets:
+                    self._replace(range(start, start + size), entry)
+        for unit in sorted(units(self.words), key=lambda unit: -float(self.chances[unit, 1].mean())):
+            self._leave_out(unit)
+        self._keep()
+        return EditPlan(self.source, tuple(self.edits[at] for at in sorted(self.edits)))
+
+    def _keep_meaning(self) -> None:
+        """Addresses, names, numbers and negations: nothing is written for them, and they are not left out."""
+        for run in self._addresses():
+            self._insert(run, "an address: it stays", weight=2.0)
+        named = {name.casefold() for name in names(self.source)}
+        for place, word in enumerate(self.words):
+            why = None
+            if place and word.text[:1].isupper() and word.text.casefold() in named:
+                why = "a name"
+            elif is_number(word.text):
+                why = "a number"
+            elif is_negation(word.text):
+                why = "a negation"
+            if why is not None and place not in self.taken:
+                held = place and word.text[0] in APOSTROPHES and self.words[place - 1].end == word.start  # didn't
+                self._insert(range(place - bool(held), place + 1), f"{why}: it stays", weight=2.0)
+
+    def _addresses(self) -> Iterator[range]:
+        """Words without white space between them, where together they are an address."""
+        start = 0
+        for at in range(1, len(self.words) + 1):
+            if at == len(self.words) or self.words[at - 1].end < self.words[at].start:
+                if at - start > 1 and is_address(self._phrase(range(start, at))):
+                    yield range(start, at)
+                start = at
+
+    def _replace(self, run: range, entry: Entry) -> None:
+        if not self.taken.isdisjoint(run) or not any(is_content(self.words[at].text) for at in run):
+            return
+        if len(run) > 1 and (not entry.seen or entry.replaced < _LEAST_REPLACED * entry.seen):
+            return
+        phrase = self._phrase(run)
+        chance = float(self.chances[run, 2].mean())
+        if len(run) > 1:  # how often it is replaced as a phrase tells more than its words do
+            chance = max(chance, entry.replaced / entry.seen)
+        sure = float(self.sureness.of(np.array([chance]), np.array([entry.likely(ALTERNATIVES)]))[0])
+        if sure < self.levels.substitute:
+            return
+        targets = [_cased(text, phrase) for text, _ in entry.targets if folded(text) != folded(phrase)]
+        if not targets:
+            return
+        edit = Edit.substitute(
+            phrase, *targets[: self.alternatives], weight=_weight(sure, self.levels.substitute), span=self._span(run),
+            probability=round(sure, 3), note=_why(entry),
+        )  # fmt: skip
+        self._add(run, edit)
+
+    def _leave_out(self, unit: range) -> None:
+        """A phrase as a whole, or words before its last: what a phrase is about does not go alone."""
+        content = [at for at in unit if is_content(self.words[at].text)]
+        free = [at for at in content if at not in self.taken]
+        gone = sum(edit.kind == "delete" for edit in self.edits.values())
+        if not free or gone + len(free) > _MOST_DELETED * len(self.words):
+            return
+        whole = len(free) == len(content) and float(self.chances[free, 1].mean()) >= self.levels.delete
+        for at in free:
+            chance = float(self.chances[at, 1])
+            if not whole and (at == content[-1] or chance < self.levels.delete):
+                continue
+            word = self.words[at]
+            note = f"people leave it out in {chance:.0%} of such places"
+            if whole and len(content) > 1:
+                note += f", with all of “{self._phrase(unit)}”"
+            weight = _weight(max(chance, self.levels.delete), self.levels.delete)
+            edit = Edit.delete(word.text, weight=weight, span=self._span([at]), probability=_shown(chance), note=note)
+            self._add([at], edit)
+
+    def _keep(self) -> None:
+        for at, word in enumerate(self.words):
+            chance = float(self.chances[at, 0])
+            if at not in self.taken and is_content(word.text) and chance >= self.levels.keep:
+                note = f"people keep it in {chance:.0%} of such places"
+                self._insert(range(at, at + 1), note, weight=_weight(chance, self.levels.keep))
+
+    def _insert(self, run: range, note: str, *, weight: float) -> None:
+        chance = _shown(float(self.chances[run, 0].mean()))
+        edit = Edit.insert(self._phrase(run), weight=weight, span=self._span(run), probability=chance, note=note)
+        self._add(run, edit)
+
+    def _add(self, run: Sequence[int], edit: Edit) -> None:
+        self.edits[run[0]] = edit
+        self.taken |= set(run)
+
+    def _span(self, run: Sequence[int]) -> tuple[int, int]:
+        return self.words[run[0]].start, self.words[run[-1]].end
+
+    def _phrase(self, run: Sequence[int]) -> str:
+        return self.source[slice(*self._span(run))]
+
+
+def units(words: Sequence[Word]) -> Iterator[range]:
+    """Short phrases: closed-class words and the content words behind them ("in the old town"); signs part them."""
+    start, filled = 0, False
+    for at, word in enumerate(words):
+        sign = not any(map(str.isalnum, word.text))
+        if sign or (filled and not is_content(word.text)):
+            if start < at:
+                yield range(start, at)
+            start, filled = (at + 1, False) if sign else (at, False)
+        filled = filled or (not sign and is_content(word.text))
+    if start < len(words):
+        yield range(start, len(words))
+
+
+def _why(entry: Entry) -> str:
+    if not entry.replaced:
+        return "its targets mean much the same"
+    return f"people replace it in {entry.replaced:,} of {entry.seen:,} places"
+
+
+def _cased(text: str, phrase: str) -> str:
+    return text[:1].upper() + text[1:] if phrase[:1].isupper() else text
+
+
+def _weight(chance: float, least: float) -> float:
+    """From 0.75 where an edit is just named to 1.5 where it is sure."""
+    return round(0.75 + 0.75 * (chance - least) / max(1e-6, 1 - least), 2)
+
+
+def _shown(chance: float) -> float:
+    return round(min(1.0, chance), 3)

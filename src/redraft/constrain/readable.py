@@ -1,0 +1,57 @@
+"""Texts that no rewriting would do good: they are left as they are, and the reason is told."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from redraft.align.function_words import is_content
+from redraft.align.words import normal, split_words
+from redraft.constrain.commonness import Commonness
+
+_ADDRESS = re.compile(
+    r"\w+://\S+|www\.\S+|[^\s@]+@[^\s@]+\.\w+|[A-Za-z]:\\\S*|[\w-]+(?:\.[\w-]+)+/\S*"
+    r"|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|info|io|eu|uk|de|fr|it|es|nl|ch|at|jp|cn|ru|br|ca|au)"
+)
+_CODE = re.compile(r"[{}<>=]|\w\(|\)\s*:|::|//|&&|\|\||\w_\w|;\s*$")
+_STATEMENT = re.compile(r"\s*(?:[\w.]+\(.*\);?|SELECT\b.+\bFROM\b.+|def \w+\(.*|import \w[\w.]*)\s*")
+_CODE_SIGNS = 0.04  # signs of program text, for each character, at most
+_RARE = 1.5  # Zipf frequency under which a word is hardly English
+# Words of the closed classes of other languages, without those that are English too or stand in names.
+_CLOSED = """
+der das und ist nicht ein eine dem den mit von zu auf für sich im aus bei nach wie über ich sie wir
+les des est et une dans que qui pour pas sur avec au ce il elle nous vous je
+una por con para se lo como más pero su al yo gli di che è non sono della nel anche io
+het een niet dat zijn met voor naar ook ik os em uma não na nie się jest på och det att som är av til ikke
+"""
+_FOREIGN = frozenset(_CLOSED.split())
+
+
+def unreadable(text: str, commonness: Commonness) -> str | None:
+    """Why a text is no English prose, in a few words; None if it is."""
+    words = [normal(word.text) for word in split_words(text) if any(map(str.isalpha, word.text))]
+    if not words:
+        return "it has no words"
+    if is_address(text.strip()):
+        return "it is an address"
+    signs = len(_CODE.findall(text))
+    if _STATEMENT.fullmatch(text) or (signs >= 2 and signs > _CODE_SIGNS * len(text)):
+        return "it looks like program text"
+    return None if _is_english(text, words, commonness) else "it does not look like English"
+
+
+def is_address(text: str) -> bool:
+    """Whether a text without white space is an address of the web, of a mailbox or of a file."""
+    return _ADDRESS.fullmatch(text.strip("()[]<>.,;!?\"'")) is not None
+
+
+def _is_english(text: str, words: list[str], commonness: Commonness) -> bool:
+    letters = [character for character in text if character.isalpha()]
+    latin = sum(unicodedata.name(character, "").startswith("LATIN") for character in letters)
+    if latin < len(letters) / 2:
+        return False
+    own, foreign = sum(not is_content(word) for word in words), sum(word in _FOREIGN for word in words)
+    if foreign > own:
+        return False
+    rare = sum(commonness.zipf(word) < _RARE for word in words)
+    return own > 0 or len(words) < 4 or rare < len(words) / 2

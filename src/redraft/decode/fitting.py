@@ -1,0 +1,114 @@
+"""Targets that fit their sentence: the alternatives of a plan, ranked by how likely the model finds each there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import torch
+
+from redraft.constrain.edits import Edit, EditPlan
+from redraft.decode.models import StepModel
+from redraft.decode.redrafter import Redrafter
+from redraft.decode.transformers_steps import position_limit
+
+_BATCH = 64  # texts scored together
+_AHEAD = 32  # plans read at once
+
+
+def fitted(redrafter: Redrafter, plans: Iterable[EditPlan], *, keep: int = 3, gap: float = 6.0) -> Iterator[EditPlan]:
+    """Plans whose substitutions have their likeliest targets first, at most `keep`, none further than `gap` behind.
+
+    A target is judged by the log-probability of the source with it in its place. Edits without a span are let be,
+    and so are all where the model is not of transformers or the text too long for it.
+    """
+    waiting = iter(plans)
+    while ahead := list(islice(waiting, _AHEAD)):
+        yield from ahead if isinstance(redrafter.model, StepModel) else _fitted(redrafter, ahead, keep, gap)
+
+
+def _fitted(redrafter: Redrafter, plans: Sequence[EditPlan], keep: int, gap: float) -> Iterator[EditPlan]:
+    asked = [
+        (plan.source, plan.source[: edit.span[0]] + target + plan.source[edit.span[1] :])
+        for plan in plans for edit in plan.edits if _is_open(edit) and edit.span
+        for target in edit.targets
+    ]  # fmt: skip
+    scores = iter(log_probs(redrafter, asked))
+    for plan in plans:
+        edits = []
+        for edit in plan.edits:
+            if _is_open(edit):
+                found = sorted(zip(islice(scores, len(edit.targets)), edit.targets, strict=True), key=_falling)
+                likely = [target for score, target in found if score >= found[0][0] - gap]
+                edit = replace(edit, targets=tuple(likely[:keep]))
+            edits.append(edit)
+        yield EditPlan(plan.source, tuple(edits))
+
+
+def _falling(scored: tuple[float, str]) -> float:
+    return -scored[0]
+
+
+def _is_open(edit: Edit) -> bool:
+    return len(edit.targets) > 1 and edit.span is not None
+
+
+def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """log p(text | source) for each (source, text), summed over tokens; −∞ for what is longer than the model reads."""
+    room = position_limit(redrafter.model)
+    fit = [at for at, pair in enumerate(pairs) if room is None or _size(redrafter, *pair) <= room]
+    order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of like length are scored together
+    found = [-math.inf] * len(pairs)
+    for start in range(0, len(order), _BATCH):
+        group = order[start : start + _BATCH]
+        for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
+            found[at] = score
+    return found
+
+
+def _size(redrafter: Redrafter, source: str, text: str) -> int:
+    """Tokens that the model has to hold at once."""
+    sizes = [len(redrafter.tokenizer(one, verbose=False)["input_ids"]) for one in (source, text)]
+    if redrafter.model.config.is_encoder_decoder:
+        return max(sizes)
+    return sum(sizes) + len(redrafter.tokenizer(redrafter.prompt, verbose=False)["input_ids"])
+
+
+@torch.inference_mode()
+def _scored(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    model, tokenizer = redrafter.model, redrafter.tokenizer
+    sources, texts = map(list, zip(*pairs, strict=True))
+    if not model.config.is_encoder_decoder:
+        return _scored_behind(model, tokenizer, [redrafter.prompt.replace("{source}", one) for one in sources], texts)
+    inputs = tokenizer(sources, padding=True, return_tensors="pt", verbose=False).to(model.device)
+    labels = tokenizer(text_target=texts, padding=True, return_tensors="pt", verbose=False).to(model.device)
+    wanted = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, -100)
+    logits = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=wanted).logits
+    return _summed(logits, wanted)
+
+
+def _scored_behind(model: Any, tokenizer: Any, prompts: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """Of a decoder-only model: the tokens of each text behind those of its prompt."""
+    before = tokenizer(list(prompts), verbose=False)["input_ids"]
+    after = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+    width = max(len(one) + len(other) for one, other in zip(before, after, strict=True))
+    tokens = torch.zeros(len(before), width, dtype=torch.long)
+    wanted = torch.full_like(tokens, -100)
+    mask = torch.zeros_like(tokens)
+    for row, (one, other) in enumerate(zip(before, after, strict=True)):
+        size = len(one) + len(other)
+        tokens[row, :size], mask[row, :size] = torch.tensor([*one, *other]), 1
+        wanted[row, len(one) : size] = torch.tensor(other)
+    tokens, wanted, mask = (tensor.to(model.device) for tensor in (tokens, wanted, mask))
+    logits = model(input_ids=tokens, attention_mask=mask).logits
+    return _summed(logits[:, :-1], wanted[:, 1:])
+
+
+def _summed(logits: torch.Tensor, wanted: torch.Tensor) -> list[float]:
+    losses = torch.nn.functional.cross_entropy(
+        logits.float().transpose(1, 2), wanted, ignore_index=-100, reduction="none"
+    )
+    return [-float(loss) for loss in losses.sum(1)]

@@ -1,0 +1,69 @@
+"""Makes the lexical table and the table of common words that come with a predictor."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from redraft.constrain.commonness import Commonness, Known
+from redraft.constrain.lexicon import Entry, Lexicon
+from redraft.errors import ConfigError, CorpusError
+from redraft.evaluate.text_files import read_file
+from redraft.files import decoded
+from redraft.fit.lexicon_counts import Counts
+from redraft.fit.targets import Ranker
+
+LEAST = 0.002  # p(target | phrase) under which a target is dropped, as in the paper
+_TARGETS = 6  # kept for a phrase
+_SEEN = 3  # times, of a phrase without targets
+
+
+def make_lexicon(counts: Counts, ranker: Ranker, more: Iterable[str] = ()) -> Lexicon:
+    """Entries for all that was counted, and for the words of `more` that have candidates."""
+    entries = {}
+    for phrase in {*counts.seen, *more}:
+        seen, replaced = counts.seen[phrase], counts.replaced(phrase)
+        often = (replaced + 1) / (seen + 1)  # a phrase that was never replaced may be
+        targets = tuple(item for item in ranker.ranked(phrase)[:_TARGETS] if item[1] * often >= LEAST)
+        if targets or seen >= _SEEN:
+            entries[phrase] = Entry(seen, counts.deleted[phrase], replaced, targets)
+    return Lexicon(entries)
+
+
+def counted_lexicon(counts: Counts) -> Lexicon:
+    """The paper's table: nothing but what was counted."""
+    entries = {}
+    for phrase, seen in counts.seen.items():
+        replaced = counts.replaced(phrase)
+        targets = tuple(
+            (text, times / replaced) for text, times in counts.targets.get(phrase, Counter()).most_common()
+            if times >= LEAST * seen
+        )  # fmt: skip
+        entries[phrase] = Entry(seen, counts.deleted[phrase], replaced, targets)
+    return Lexicon(entries)
+
+
+def make_commonness(difficulty: Mapping[str, float], words: int = 120_000) -> Commonness:
+    """The commonest words of English by `wordfreq`, and all words of `difficulty`."""
+    try:
+        from wordfreq import top_n_list, zipf_frequency
+    except ImportError:
+        raise ConfigError("the package wordfreq is not installed.", "Type pip install 'redraft[train]'.") from None
+    chosen = {*top_n_list("en", words, wordlist="large"), *difficulty}
+    return Commonness({
+        word: Known(zipf_frequency(word, "en", wordlist="large"), difficulty.get(word))
+        for word in chosen if not any(map(str.isspace, word))
+    })  # fmt: skip
+
+
+def read_difficulty(path: str | Path) -> dict[str, float]:
+    """word ⇥ number from 1 to 6 on each line."""
+    found = {}
+    for number, raw in enumerate(read_file(path).removesuffix(b"\n").split(b"\n"), 1):
+        word, _, value = decoded(raw, str(path), number).rstrip("\r").partition("\t")
+        try:
+            found[word.lower()] = float(value)
+        except ValueError:
+            raise CorpusError(f"{path}, line {number}: {value!r} is no number.", "Write word ⇥ number.") from None
+    return found

@@ -1,0 +1,77 @@
+"""Tagged pairs with the links of an aligner: aligned once, kept in a file, read by all that learns from links."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import astuple, dataclass
+from itertools import islice
+from pathlib import Path
+
+from redraft.align.aligners import WordAligner
+from redraft.align.links import Links, parse_links, shown_links
+from redraft.align.pairs import SentencePair
+from redraft.errors import ConfigError
+from redraft.fit.tagged_pairs import TaggedPair
+
+_PART = 2000  # pairs between whole lines on disk
+
+
+@dataclass(frozen=True)
+class LinkedPair:
+    """A pair, its words, and the links between them."""
+
+    tag: str
+    lower: bool
+    pair: SentencePair
+    links: Links
+
+
+def link_pairs(
+    pairs: Sequence[TaggedPair], aligner: WordAligner, path: Path, say: Callable[[str], object] = print
+) -> None:
+    """Align the pairs and write them; a file that stops in the middle is gone on with."""
+    done = _whole_lines(path)
+    _check_same(path, pairs, done)
+    began = time.monotonic()
+    with open(path, "a", encoding="utf-8") as file:
+        left = iter(pairs[done:])
+        while part := list(islice(left, _PART)):
+            split = [SentencePair.of(pair.source, pair.target) for pair in part]
+            for tagged, links in zip(part, aligner.align(pair.words for pair in split), strict=True):
+                row = [tagged.tag, tagged.lower, tagged.source, tagged.target, shown_links(links)]
+                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.flush()
+            done += len(part)
+            say(f"{done:,} of {len(pairs):,} pairs linked, {time.monotonic() - began:.0f} s")
+
+
+def read_linked(path: Path) -> Iterator[LinkedPair]:
+    for tag, lower, source, target, links in _rows(path):
+        yield LinkedPair(tag, lower, SentencePair.of(source, target), parse_links(links))
+
+
+def _rows(path: Path) -> Iterator[tuple[str, bool, str, str, str]]:
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            tag, lower, source, target, links = json.loads(line)
+            yield tag, lower, source, target, links
+
+
+def _check_same(path: Path, pairs: Sequence[TaggedPair], done: int) -> None:
+    """A file that is gone on with holds the first of the same pairs."""
+    for number, row in enumerate(_rows(path) if done else (), 1):
+        if number > len(pairs) or row[:4] != astuple(pairs[number - 1]):
+            raise ConfigError(f"{path}, line {number}: is of other pairs.", "Delete it, or choose another --out.")
+
+
+def _whole_lines(path: Path) -> int:
+    """Lines of a file that are whole; what a killed run left behind them is cut off."""
+    if not path.exists():
+        return 0
+    text = path.read_bytes()
+    end = text.rfind(b"\n") + 1
+    with open(path, "r+b") as file:
+        file.truncate(end)
+    return text.count(b"\n")

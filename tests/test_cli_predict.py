@@ -1,0 +1,164 @@
+"""Predicted plans from the shell: a predictor is trained, plans are printed, changed and given back."""
+
+import json
+
+import pytest
+
+from redraft.cli.main import main
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.predicted import Predicted
+from redraft.decode.eight_bit_model import save_eight_bit_model
+from redraft.errors import PlanError
+from small_models import tiny_model_for
+from test_planner import toy_pairs
+from tokenizers_in_memory import single_digits
+
+MODEL = "scripted:examples/by_hand.json"
+SENTENCE = "The artisans remain old ."
+
+
+@pytest.fixture(scope="module")
+def predictor(tmp_path_factory):
+    """By the command, from files; the examples' words are in the synonyms."""
+    folder = tmp_path_factory.mktemp("predictor")
+    pairs = [f"{pair.tag}\tlower\t{pair.source}\t{pair.target}" for pair in toy_pairs(400)]
+    (folder / "pairs.tsv").write_text("\n".join([*pairs, "left_out\tlower\ta b c\td e f"]) + "\n", encoding="utf-8")
+    (folder / "synonyms.txt").write_text("purchased\tbought\n", encoding="utf-8")
+    (folder / "difficulty.tsv").write_text("purchased\t3\n", encoding="utf-8")
+    files = [f"--{name}={folder / file}" for name, file in
+             (("pairs", "pairs.tsv"), ("synonyms", "synonyms.txt"), ("difficulty", "difficulty.tsv"))]  # fmt: skip
+    flags = ["--leave-out", "left", "--epochs", "3", "--device", "cpu", "--out", str(folder / "out")]
+    assert main(["train-predictor", *files, *flags]) == 0
+    return folder / "out"
+
+
+@pytest.fixture
+def predict(predictor, capsys):
+    def run(*flags):
+        device = () if "--device" in flags else ("--device", "cpu")
+        code = main([*flags, "--predictor", str(predictor), *device])
+        found = capsys.readouterr()
+        return code, [json.loads(line) if line[:1] == "{" else line for line in found.out.splitlines()], found.err
+
+    return run
+
+
+def test_plans_are_printed_one_for_each_line(predict, tmp_path):
+    source = "our teacher apparently quietly purchased warm soup at home ."
+    (tmp_path / "in.txt").write_text(f"{source}\n\nhttps://example.org\n", encoding="utf-8")
+    code, plans, said = predict("plan", "predict", "--input", str(tmp_path / "in.txt"), "--strength", "0.8")
+    assert code == 0
+    assert [plan["source"] for plan in plans] == [source, "", "https://example.org"]
+    bought = next(edit for edit in plans[0]["edits"] if edit.get("substitute") == "purchased")
+    assert bought["with"] == ["bought"]
+    assert bought["note"].startswith("people replace it in ")
+    assert 0 < bought["probability"] <= 1
+    assert "line 3: no edits are predicted, since it is an address" in said
+    assert "3 plans, a sentence:" in said
+
+
+def test_a_plan_can_be_changed_and_given_back(predict, tmp_path, capsys):
+    _, [plan], _ = predict("plan", "predict", SENTENCE)
+    plan["edits"] = [{"substitute": "artisans", "with": ["craftsmen"], "probability": 0.5}, {"delete": "remain"}]
+    plan["edits"].append({"insert": "old"})
+    (tmp_path / "plans.jsonl").write_text(json.dumps(plan) + "\n", encoding="utf-8")
+    assert main(["simplify", "--model", MODEL, "--plan", str(tmp_path / "plans.jsonl"), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["output"] == "The craftsmen are old ."
+    assert result["edits"][0]["probability"] == 0.5
+    assert result["missing"] == []
+
+
+def test_simplify_predicts_grants_wishes_and_says_what_was_not_met(predict, tmp_path):
+    (tmp_path / "keep.txt").write_text("old\nremain\n", encoding="utf-8")
+    (tmp_path / "glossary.tsv").write_text("artisans\tcraftsmen\n", encoding="utf-8")
+    flags = ["--keep", str(tmp_path / "keep.txt"), "--glossary", str(tmp_path / "glossary.tsv"), "--json"]
+    code, [result], said = predict("simplify", "--model", MODEL, "--plan", "predict", SENTENCE, *flags, "--beams", "1",
+                                   "--lambdas", "0,0,0")  # fmt: skip
+    assert code == 0
+    assert result["output"] == "The artisans remain young ."
+    wishes = [(edit["note"], edit["status"]) for edit in result["edits"] if "from the" in edit.get("note", "")]
+    assert wishes == [
+        ("from the glossary", "violated"), ("from the keep list", "satisfied"), ("from the keep list", "unmet"),
+    ]  # fmt: skip
+    met = "asked for, but not met:\n  line 1: artisans (from the glossary)\n  line 1: old (from the keep list)\n"
+    assert met in said
+
+
+def test_what_is_no_prose_is_not_rewritten(predict):
+    code, results, said = predict("simplify", "--model", MODEL, "--plan", "predict", "--json", "http://a.example/b")
+    assert code == 0
+    assert (results[0]["output"], results[0]["unchanged"]) == ("http://a.example/b", "it is an address")
+    assert "not rewritten, since they are no English prose (--json says why): 1 line" in said
+
+
+def test_a_long_sentence_is_planned_piece_by_piece(predict, tmp_path):
+    save_eight_bit_model(tiny_model_for("bart", single_digits()), single_digits(), tmp_path)
+    source = "The man ruled in 1720, and the king left old London; " * 8
+    flags = ["--beams", "2", "--max-tokens", "6", "--json"]
+    code, [result], _ = predict("simplify", "--plan", "predict", "--model", str(tmp_path), *flags, source)
+    assert code == 0
+    assert result["pieces"] > 1
+    spans = [edit["span"] for edit in result["edits"]]
+    assert spans == sorted(spans)
+    assert max(end for _, end in spans) > len(source) * 3 / 4
+    for edit in result["edits"]:
+        start, end = edit["span"]
+        assert source[start:end] == next(edit[kind] for kind in ("insert", "delete", "substitute") if kind in edit)
+
+
+def test_a_line_that_cannot_be_planned_is_skipped_alone(predict, monkeypatch):
+    def fail(self):
+        if "bad" in self.source:
+            raise PlanError("nothing can be done.", "Change it.")
+        return EditPlan(self.source)
+
+    monkeypatch.setattr(Predicted, "plan", fail)
+    flags = ["--model", MODEL, "--plan", "predict", "--on-error", "skip"]
+    code, lines, said = predict("simplify", *flags, SENTENCE, "a bad one", SENTENCE)
+    assert code == 1
+    assert [bool(line) for line in lines] == [True, False, True]
+    assert "skipped: " in said
+    assert "nothing can be done" in said
+
+
+@pytest.mark.parametrize(
+    "flags, message",
+    [
+        (["--strength", "huge"], '--strength "huge" is not known'),
+        (["--strength", "7"], "strength is 7"),
+        (["--style", "poetry"], 'style "poetry" is not known.\n  Use any, toy.'),
+        (["--keep", "no-such-file"], "no-such-file cannot be read"),
+        (["--keep", ""], "cannot be read"),
+        (["--device", "nonsense"], 'the device "nonsense" is not known'),
+    ],
+)
+def test_mistakes_are_named(predict, flags, message):
+    code, _, said = predict("plan", "predict", SENTENCE, *flags)
+    assert code == 2
+    assert message in said
+
+
+def test_nothing_to_plan(predict):
+    code, _, said = predict("plan", "predict")
+    assert code == 2
+    assert "there is nothing to plan" in said
+
+
+def test_good_lines_before_a_bad_one_are_written(predict, tmp_path):
+    (tmp_path / "in.txt").write_bytes(SENTENCE.encode() + b"\nbad \xff\n")
+    code, plans, said = predict("plan", "predict", "--input", str(tmp_path / "in.txt"))
+    assert (code, [plan["source"] for plan in plans]) == (2, [SENTENCE])
+    assert "not UTF-8" in said
+
+
+def test_options_of_a_prediction_without_one(capsys):
+    assert main(["simplify", "--model", MODEL, SENTENCE, "--strength", "light"]) == 2
+    assert "--strength is about plans that are predicted.\n  Add --plan predict" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("missing", ["pairs", "synonyms", "difficulty", "out"])
+def test_a_training_needs_its_files(missing, capsys):
+    flags = [f"--{name}=x" for name in ("pairs", "synonyms", "difficulty", "out") if name != missing]
+    assert main(["train-predictor", *flags]) == 2
+    assert f"--{missing} is missing" in capsys.readouterr().err

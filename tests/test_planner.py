@@ -1,0 +1,406 @@
+"""The planner is learned from pairs: tables are counted, targets ranked, probabilities calibrated, edits predicted."""
+
+import json
+from collections import Counter, defaultdict
+
+import numpy as np
+import pytest
+import torch
+
+from redraft.align.pairs import SentencePair
+from redraft.constrain.commonness import Commonness, Known
+from redraft.constrain.lexicon import Entry
+from redraft.constrain.planner import Planner
+from redraft.errors import ConfigError, CorpusError, ModelError, PlanError
+from redraft.fit import predictor as fit_predictor
+from redraft.fit.calibration import calibrate, calibration_error, fit_logistic
+from redraft.fit.forms import agreement, forms, inflected, lemmas, siblings
+from redraft.fit.lexicon import counted_lexicon, make_lexicon, read_difficulty
+from redraft.fit.lexicon_counts import Counts, count_pairs
+from redraft.fit.linked_pairs import LinkedPair, link_pairs, read_linked
+from redraft.fit.planner import train_planner
+from redraft.fit.predictor import PredictorTraining, held_share, label, without
+from redraft.fit.tagged_pairs import TaggedPair
+from redraft.fit.targets import Ranker, Targets, fit_ranker
+
+SUBJECTS = ("the man", "a woman", "my old friend", "this child", "our teacher", "some people")
+OBJECTS = ("a house", "the road", "two dogs", "a long letter", "the garden", "warm soup")
+PLACES = ("in town", "at home", "by the river", "near the school")
+TIMES = ("today", "last week", "in spring", "on Monday", "at noon", "after lunch", "last year")
+
+
+def toy_pairs(count: int) -> list[TaggedPair]:
+    """ "purchased" is always replaced by "bought", "apparently" always left out; all else stays."""
+    rng = np.random.default_rng(1)
+    found = []
+    for _ in range(count):
+        subject, thing, place, time = (str(rng.choice(words)) for words in (SUBJECTS, OBJECTS, PLACES, TIMES))
+        rest = f"{thing} {place} {time} ."
+        found.append(
+            TaggedPair(
+                "toy_pairs", True, f"{subject} apparently quietly purchased {rest}",
+                f"{subject} quietly bought {rest}",
+            )
+        )  # fmt: skip
+    return found
+
+
+class ByHand:
+    """An aligner that knows the toy pairs."""
+
+    too_long = 0
+
+    def align(self, pairs):
+        for source, target in pairs:
+            names = {"purchased": "bought"}
+            yield frozenset(
+                (at, target.index(names.get(word, word))) for at, word in enumerate(source)
+                if names.get(word, word) in target
+            )  # fmt: skip
+
+
+def linked(pairs):
+    for pair in pairs:
+        split = SentencePair.of(pair.source, pair.target)
+        (links,) = ByHand().align([split.words])
+        yield LinkedPair(pair.tag, pair.lower, split, links)
+
+
+def test_words_and_phrases_are_counted():
+    pair = SentencePair.of("prior to it , prior to that , prior work", "before it , prior to that , work")
+    links = frozenset([(0, 0), (1, 0), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (7, 6), (9, 7)])
+    counts = count_pairs(lambda: [LinkedPair("x", False, pair, links)] * 3)
+    assert counts.targets["prior to"] == Counter({"before": 3})
+    assert counts.seen["prior to"] == 6  # twice in each source, replaced once
+    assert (counts.seen["prior"], counts.deleted["prior"]) == (6, 3)
+    assert counts.replaced("prior") == 0
+
+
+def test_a_clitic_is_counted_as_it_stands_in_its_sentence():
+    pair = SentencePair.of("the dog's bone", "the bone")
+    counts = count_pairs(lambda: [LinkedPair("x", False, pair, frozenset([(0, 0), (3, 1)]))])
+    assert (counts.seen["'s"], counts.deleted["'s"]) == (1, 1)
+    assert "' s" not in counts.seen
+
+
+def test_a_phrase_replaced_once_or_twice_is_chance():
+    pair = SentencePair.of("prior to it", "before it")
+    links = frozenset([(0, 0), (1, 0), (2, 1)])
+    assert not count_pairs(lambda: [LinkedPair("x", False, pair, links)] * 2).targets
+
+
+def test_forms_by_the_dictionary():
+    assert ("VERB", "begin", "VBD") in forms("began")
+    assert lemmas("began") == {"began", "begin"}
+    assert {"begin", "begins", "begun", "beginning"} <= {sibling.text for sibling in siblings("began")}
+    assert inflected("start up", "VERB", "VB", "VBD") == "started up"
+    assert inflected("xyzzy", "VERB", "VB", "VBD") is None
+    assert (agreement("began", "started"), agreement("began", "house"), agreement("began", "xyzzy")) == (1, -1, 0)
+
+
+COMMON = Commonness({
+    "start": Known(5.5), "started": Known(5.5), "starts": Known(5.0), "began": Known(5.2), "commenced": Known(3.9),
+    "commence": Known(3.6), "commences": Known(3.0), "was": Known(7.0), "initiated": Known(3.8), "it": Known(7.0),
+    "inaugurated": Known(3.0), "launched": Known(4.8), "commencing": Known(3.5),
+})  # fmt: skip
+
+
+def targets_of(counted, synonyms=()):
+    counts = Counts(Counter({word: sum(texts.values()) for word, texts in counted.items()}), Counter(),
+                    defaultdict(Counter, {word: Counter(texts) for word, texts in counted.items()}))  # fmt: skip
+    return Targets(counts, dict(synonyms), COMMON)
+
+
+def test_candidates_are_counted_inflected_and_synonyms():
+    targets = targets_of(
+        {"commenced": {"began": 5, "was": 3, "commencing": 2, "inaugurated": 1}, "commences": {"starts": 4}},
+        {"commenced": {"launched", "initiated"}},
+    )
+    # no auxiliary, no other form of the word, nothing rarer; "starts" became "started"
+    assert targets.candidates("commenced") == ["began", "initiated", "launched", "started"]
+    assert targets.candidates("unknown") == []
+
+
+def test_numbers_have_no_targets_and_are_none():
+    targets = targets_of({"dozen": {"ten": 9, "several": 1}, "several": {"two": 30}})
+    assert targets.candidates("dozen") == targets.candidates("several") == []
+
+
+def test_a_closed_class_word_is_a_target_where_people_write_it_often():
+    targets = targets_of({"commenced": {"was": 30, "began": 20}, "launched": {"was": 3, "began": 40}})
+    assert targets.candidates("commenced") == ["began", "was"]
+    assert targets.candidates("launched") == ["began"]
+
+
+def test_pairs_without_a_replacement_make_a_ranker_too():
+    assert fit_ranker(targets_of({})).ranked("word") == []
+
+
+def test_the_ranker_learns_what_people_choose():
+    counted = {word: {"often": 8, "sometimes": 2} for word in ("hard", "dark", "cold", "loud", "grim")}
+    common = Commonness({word: Known(5.0) for word in (*counted, "often", "sometimes", "never-chosen")})
+    counts = targets_of(counted).counts
+    targets = Targets(counts, {word: {"never-chosen"} for word in counted}, common)
+    ranker = fit_ranker(targets)
+    ranked = ranker.ranked("hard")
+    assert [text for text, _ in ranked] == ["often", "sometimes", "never-chosen"]
+    assert sum(share for _, share in ranked) == pytest.approx(ranker.found, rel=1e-4)
+    assert ranker.found == 0.8  # "sometimes", counted twice, is chance once one of the two is hidden
+    lexicon = make_lexicon(counts, ranker)
+    assert lexicon.entry("hard").targets[0] == ("often", pytest.approx(ranked[0][1]))
+    assert lexicon.entry("hard").replaced == 10
+
+
+def test_the_paper_s_table_is_what_was_counted():
+    counts = targets_of({"hard": {"tough": 998, "odd": 1, "firm": 1}}).counts
+    counts.seen["hard"] = 600
+    entry = counted_lexicon(counts).entry("hard")
+    assert entry.targets == (("tough", 0.998),)  # the others are under 0.002 of 600
+
+
+def test_a_ranker_without_candidates_ranks_nothing():
+    assert Ranker(targets_of({}), np.zeros(15, np.float32), 0.5).ranked("word") == []
+
+
+def test_probabilities_mean_what_they_say_after_calibration():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=(20_000, 3))
+    chances = np.exp(truth) / np.exp(truth).sum(1, keepdims=True)
+    labels = (rng.random(20_000)[:, None] > chances.cumsum(1)).sum(1)
+    layer = torch.nn.Linear(3, 3)
+    with torch.no_grad():
+        layer.weight.copy_(3 * torch.eye(3))  # three times too sure, and one class too likely
+        layer.bias.copy_(torch.tensor([2.0, 0, 0]))
+    states = torch.from_numpy(truth).float()
+
+    def error():
+        found = layer(states).softmax(-1).detach().numpy()
+        return max(calibration_error(found[:, k], labels == k) for k in range(3))
+
+    before = error()
+    calibrate(layer, layer(states).detach().numpy(), labels)
+    assert before > 0.1
+    assert error() < 0.01
+    assert layer.weight.diagonal().mean().item() == pytest.approx(1, abs=0.05)
+
+
+def test_rows_without_a_label_do_not_count():
+    layer, logits = torch.nn.Linear(3, 3), np.zeros((100, 3), np.float32)
+    logits[50:, 2] = 9.0
+    labels = np.array([1] * 40 + [0] * 10 + [-1] * 50)
+    with torch.no_grad():
+        layer.bias.zero_()
+    calibrate(layer, logits, labels)
+    shares = layer.bias.softmax(0).tolist()
+    assert shares[:2] == pytest.approx([0.2, 0.8], abs=0.02)
+
+
+def test_a_word_is_guessed_without_its_own_count():
+    entry = Entry(3, 1, 1, (("x", 0.5),))
+    assert without(entry, 1) == Entry(2, 0, 1, entry.targets)
+    assert without(entry, 2) == Entry(2, 1, 0, entry.targets)
+    assert without(Entry(1, 0, 1, entry.targets), 2) == Entry(0, 0, 0, entry.targets)
+    assert without(entry, fit_predictor.IGNORED) is entry
+    assert without(None, 1) is None
+
+
+def test_a_source_is_held_out_with_all_its_rewritings():
+    settings = PredictorTraining(held=0.25)
+    shares = [held_share(f"sentence {number}", settings) for number in range(4000)]
+    assert np.mean(np.array(shares) < 1) == pytest.approx(0.25, abs=0.03)
+    assert held_share("Sentence 1!", settings) == shares[1]  # case and signs apart, the same
+    assert held_share("sentence 1", PredictorTraining(held=0.25, seed=1)) != shares[1]
+
+
+def test_a_logistic_finds_its_weights():
+    rng = np.random.default_rng(0)
+    facts = rng.normal(size=(50_000, 2))
+    right = rng.random(50_000) < 1 / (1 + np.exp(-(facts @ [1.5, -0.5] + 0.3)))
+    assert fit_logistic(facts, right) == pytest.approx([1.5, -0.5, 0.3], abs=0.05)
+
+
+def test_labels_say_what_became_of_each_word():
+    (pair,) = linked(toy_pairs(1))
+    found = label(pair, 3)
+    actions = dict(zip(found.words, found.actions.tolist(), strict=True))
+    assert (actions["apparently"], actions["purchased"], actions["quietly"]) == (1, 2, 0)
+    assert found.written == {found.words.index("purchased"): "bought"}
+    assert found.style == 3
+
+
+def test_linking_goes_on_where_it_was_stopped(tmp_path):
+    pairs, path = toy_pairs(5), tmp_path / "links.jsonl"
+    link_pairs(pairs[:2], ByHand(), path, say=lambda text: None)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'["toy", tr')  # killed while it wrote
+    said = []
+    link_pairs(pairs, ByHand(), path, say=said.append)
+    assert [one.pair.source for one in read_linked(path)] == [pair.source for pair in pairs]
+    assert path.read_bytes().startswith(whole)
+    with pytest.raises(ConfigError, match="line 1: is of other pairs"):
+        link_pairs(toy_pairs(6)[3:], ByHand(), path)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A planner that has learned the toy pairs, by the function behind the command."""
+    out = tmp_path_factory.mktemp("planner")
+    said = []
+    planner = train_planner(
+        toy_pairs(300), out, PredictorTraining(epochs=4, batch=16, rate=2e-3, held=0.15), device="cpu", say=said.append,
+        synonyms={"quietly": ["silently"]}, difficulty={"purchased": 3.0, "bought": 1.5},
+    )  # fmt: skip
+    return planner, out, said
+
+
+def test_a_planner_learns_what_people_did(trained):
+    planner, _, _ = trained
+    plan = planner("the child apparently quietly purchased two houses near the river .")
+    edits = {edit.phrase: edit for edit in plan.edits}
+    assert edits["purchased"].targets[0] == "bought"
+    assert edits["purchased"].probability > 0.5
+    assert edits["apparently"].kind == "delete"
+    assert edits["quietly"].kind == "insert"
+
+
+def test_a_planner_comes_back_from_its_folder_as_it_was(trained):
+    planner, out, _ = trained
+    sources = [pair.source for pair in toy_pairs(12)] + ["", "Hello", "https://example.org"]
+    again = Planner.load(out, device="cpu")
+    assert again.styles == ("toy",)
+    for one, other in zip(planner.plans(sources), again.plans(sources), strict=True):
+        assert [(edit.kind, edit.phrase, edit.targets) for edit in one.edits] == [
+            (edit.kind, edit.phrase, edit.targets) for edit in other.edits
+        ]
+        for here, there in zip(one.edits, other.edits, strict=True):
+            assert here.probability == pytest.approx(there.probability, abs=0.03)  # 8 bits
+
+
+def test_a_batch_plans_what_its_sentences_plan_one_by_one(trained):
+    planner, _, _ = trained
+    sources = [pair.source for pair in toy_pairs(9)] + ["the man .", "", "🎉"]
+    together = list(planner.plans(sources, style="toy"))
+    for source, plan in zip(sources, together, strict=True):
+        alone = planner(source, style="toy")
+        assert [(edit.kind, edit.phrase) for edit in alone.edits] == [(edit.kind, edit.phrase) for edit in plan.edits]
+        assert plan.source == source
+
+
+def test_a_very_long_sentence_is_planned_as_far_as_the_encoder_reads(trained):
+    planner, _, _ = trained
+    source = " ".join(["the man apparently quietly purchased warm soup in town and"] * 300) + " saw 1990 dogs"
+    plan = planner(source)
+    assert any(edit.kind == "substitute" for edit in plan.edits)
+    late = [edit.phrase for edit in plan.edits if edit.span[0] > len(source) / 2]
+    assert late == ["1990"]  # of words that were not read nothing is predicted, but numbers stay
+
+
+def test_the_report_has_what_was_measured(trained):
+    _, out, said = trained
+    about = json.loads((out / "predictor.json").read_text(encoding="utf-8"))
+    assert about["held"]["substitute"]["mean_precision"] > 90
+    assert about["held"]["delete"]["calibration_error"] < 5
+    assert about["settings"]["epochs"] == 4
+    assert any("entries in the lexical table" in line for line in said)
+    assert not (out / "checkpoint.pt").exists()
+
+
+def kill_at(step):
+    def say(text):
+        if text.startswith(f"step {step} "):
+            raise KeyboardInterrupt
+
+    return say
+
+
+def test_a_killed_training_ends_as_if_it_had_not_been(trained, tmp_path, monkeypatch):
+    planner, _, _ = trained
+    pairs, tables = list(linked(toy_pairs(120))), planner.predictor.tables
+    settings = PredictorTraining(epochs=2, batch=16, held=0.2)
+    monkeypatch.setattr(fit_predictor, "_EVERY", 3)
+
+    def train(folder, say):
+        fit_predictor.train_predictor(pairs, tables, tmp_path / folder, settings, device="cpu", say=say)
+        return (tmp_path / folder / "head.safetensors").read_bytes()
+
+    whole = train("whole", lambda text: None)
+    with pytest.raises(KeyboardInterrupt):
+        train("killed", kill_at(6))
+    said = []
+    assert train("killed", said.append) == whole
+    assert said[0] == "going on from step 6"
+
+
+def test_a_checkpoint_of_another_training_is_refused(trained, tmp_path, monkeypatch):
+    planner, _, _ = trained
+    monkeypatch.setattr(fit_predictor, "_EVERY", 1)
+
+    def train(epochs, say):
+        settings = PredictorTraining(epochs=epochs, batch=16, held=0.2)
+        pairs = list(linked(toy_pairs(80)))
+        fit_predictor.train_predictor(pairs, planner.predictor.tables, tmp_path, settings, device="cpu", say=say)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(2, kill_at(1))
+    with pytest.raises(ConfigError, match="belongs to another training"):
+        train(1, print)
+
+
+def test_too_few_pairs(trained, tmp_path):
+    planner, _, _ = trained
+    with pytest.raises(ConfigError, match="3 pairs are too few"):
+        fit_predictor.train_predictor(list(linked(toy_pairs(3))), planner.predictor.tables, tmp_path, device="cpu")
+
+
+def test_a_folder_without_a_predictor(tmp_path):
+    with pytest.raises(ModelError, match="holds no predictor"):
+        Planner.load(tmp_path)
+
+
+@pytest.mark.parametrize("name, content", [
+    ("predictor.json", b"{}"), ("predictor.json", b"[]"), ("predictor.json", b"no"), ("head.safetensors", b"short"),
+])  # fmt: skip
+def test_a_folder_with_a_broken_predictor(trained, tmp_path, name, content):
+    _, out, _ = trained
+    for path in out.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ModelError, match="holds no predictor"):
+        Planner.load(tmp_path, device="cpu")
+
+
+def test_a_head_belongs_to_its_encoder(trained, tmp_path):
+    _, out, _ = trained
+    for path in out.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    about = json.loads((out / "predictor.json").read_text(encoding="utf-8"))
+    (tmp_path / "predictor.json").write_text(json.dumps({**about, "encoder": "other"}), encoding="utf-8")
+    with pytest.raises(ModelError, match="trained above another encoder"):
+        Planner.load(tmp_path, device="cpu")
+
+
+def test_links_of_another_aligner_are_refused(trained, tmp_path):
+    (tmp_path / "links.by").write_text("other", encoding="utf-8")
+    with pytest.raises(ConfigError, match="has links of another aligner"):
+        train_planner(toy_pairs(2), tmp_path, synonyms={}, difficulty={}, device="cpu")
+
+
+def test_what_is_no_text_is_an_error_of_its_own(trained):
+    planner, _, _ = trained
+    with pytest.raises(PlanError, match="half of a surrogate pair"):
+        planner("a \ud800 b")
+
+
+def test_an_unknown_style(trained):
+    planner, _, _ = trained
+    with pytest.raises(ConfigError, match=r"style \"turk\" is not known"):
+        planner("the man .", style="turk")
+
+
+def test_difficulties_are_numbers(tmp_path):
+    path = tmp_path / "words.tsv"
+    path.write_text("Easy\t1.5\nhard\tvery\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"words\.tsv, line 2"):
+        read_difficulty(path)
+    path.write_text("Easy\t1.5\n", encoding="utf-8")
+    assert read_difficulty(path) == {"easy": 1.5}

@@ -1,0 +1,348 @@
+"""From probabilities to plans, by hand: no network, no weights."""
+
+import lzma
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redraft.align.names import missing_negations
+from redraft.align.words import split_words
+from redraft.constrain.commonness import Commonness, Known
+from redraft.constrain.edits import Edit, EditPlan
+from redraft.constrain.lexicon import Entry, Lexicon, key_of
+from redraft.constrain.predicted import Levels, Predicted, Sureness, units
+from redraft.constrain.readable import is_address, unreadable
+from redraft.constrain.wishes import KEPT, WANTED, Wish, Wishes
+from redraft.errors import ConfigError, ModelError
+
+LEXICON = Lexicon({
+    "physician": Entry(69, 18, 16, (("doctor", 0.6), ("medical doctor", 0.1))),
+    "commenced": Entry(23, 6, 10, (("started", 0.5), ("began", 0.3), ("first", 0.05), ("became", 0.04))),
+    "prior to": Entry(40, 1, 30, (("before", 0.9),)),
+    "prior": Entry(50, 5, 10, (("before", 0.5),)),
+    "artisans": Entry(4, 2, 0, (("craftsmen", 0.5),)),
+})  # fmt: skip
+SURE = Sureness(1.0, 1.0, 0.0)
+
+
+def predicted(source, delete=(), substitute=(), strength="medium", keep=0.7, lexicon=LEXICON):
+    """A plan where the words named have a high probability of that action and all others of staying."""
+    words = split_words(source)
+    chances = np.zeros((len(words), 3))
+    for row, word in zip(chances, words, strict=True):
+        row[:] = (0.05, 0.9, 0.05) if word.text in delete else (keep, (1 - keep) / 2, (1 - keep) / 2)
+        if word.text in substitute:
+            row[:] = (0.05, 0.05, 0.9)
+    return Predicted(source, words, chances, lexicon, SURE, Levels.of(strength)).plan()
+
+
+def by_kind(plan):
+    return {
+        kind: [edit.phrase for edit in plan.edits if edit.kind == kind] for kind in ("insert", "delete", "substitute")
+    }
+
+
+def test_a_word_with_targets_is_replaced_by_the_likeliest_three():
+    plan = predicted("The physician commenced it .", substitute=("physician", "commenced"))
+    first, second = plan.edits
+    assert (first.phrase, first.targets, first.span) == ("physician", ("doctor", "medical doctor"), (4, 13))
+    assert second.targets == ("started", "began", "first")
+    assert first.note == "people replace it in 16 of 69 places"
+    assert 0.8 < first.probability < 0.9  # log-odds of 0.9, and a share of 0.7
+
+
+def test_targets_are_capitalised_like_the_word():
+    (edit,) = predicted("Commenced it was .", substitute=("Commenced",)).edits
+    assert edit.targets == ("Started", "Began", "First")
+
+
+def test_a_word_without_targets_is_not_replaced():
+    assert by_kind(predicted("The gizmo works .", substitute=("gizmo",)))["substitute"] == []
+
+
+def test_a_word_never_replaced_says_so():
+    (edit,) = predicted("artisans it is", substitute=("artisans",)).edits
+    assert edit.note == "its targets mean much the same"
+
+
+def test_a_word_is_never_replaced_by_itself():
+    lexicon = Lexicon({"\u00b5mol": Entry(3, 0, 2, (("\u03bcmol", 0.9),))})  # two letters that fold to one
+    assert by_kind(predicted("5 \u00b5mol of it", substitute=("\u00b5mol",), lexicon=lexicon))["substitute"] == []
+
+
+def test_a_phrase_goes_before_its_words():
+    (edit,) = predicted("Before that , prior to it , so .", substitute=("prior",)).edits
+    assert (edit.phrase, edit.targets) == ("prior to", ("before",))
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        ("the artisans in the old town were known for fine work .",
+         ["the artisans", "in the old town", "were known", "for fine work"]),
+        ("big , red and old", ["big", "red", "and old"]),
+        ("( now )", ["now"]),
+        ("of the", ["of the"]),
+        ("", []),
+        (".", []),
+    ],
+)  # fmt: skip
+def test_units(source, expected):
+    words = split_words(source)
+    found = [source[words[unit[0]].start : words[unit[-1]].end] for unit in units(words)]
+    assert found == expected
+
+
+@given(st.lists(st.sampled_from(["the", "in", "old", "town", ",", "known", "and", "."]), max_size=12))
+def test_units_hold_every_word_once_and_in_order(texts):
+    words = split_words(" ".join(texts))
+    held = [at for unit in units(words) for at in unit]
+    assert held == [at for at, word in enumerate(words) if word.text not in (",", ".")]
+
+
+def test_phrases_are_left_out_as_a_whole():
+    plan = predicted("he lived in the old town with friends", delete=("old", "town"))
+    assert by_kind(plan)["delete"] == ["old", "town"]
+    assert plan.edits[0].note == "people leave it out in 90% of such places, with all of “in the old town”"
+
+
+def test_what_a_phrase_is_about_does_not_go_alone():
+    assert by_kind(predicted("in the old town", delete=("town",)))["delete"] == []
+    assert by_kind(predicted("in the old town", delete=("old",)))["delete"] == ["old"]
+
+
+def test_names_numbers_and_negations_stay_whatever_is_predicted():
+    source = "He never met Ada Lovelace in 1843 , and didn't write"
+    words = [word.text for word in split_words(source)]
+    plan = predicted(source, delete=words, strength=1.0)
+    assert by_kind(plan)["insert"] == ["never", "Ada", "Lovelace", "1843", "didn't"]
+    assert [edit.note for edit in plan.edits if edit.kind == "insert"] == [
+        "a negation: it stays", "a name: it stays", "a name: it stays", "a number: it stays", "a negation: it stays",
+    ]  # fmt: skip
+    assert by_kind(plan)["delete"] == ["met", "write"]
+
+
+def test_something_is_left_of_a_sentence():
+    words = "old , big , red , new , long , short , warm , cold"
+    plan = predicted(words, delete=words.split(" , "), strength=1.0)
+    assert by_kind(plan)["delete"] == [
+        "old",
+        "big",
+        "red",
+        "new",
+        "long",
+        "short",
+        "warm",
+    ]  # of 15 words with the signs
+    plan = predicted("gone", delete=("gone",), strength=1.0)
+    assert by_kind(plan)["delete"] == []
+
+
+def test_words_that_surely_stay_are_named():
+    assert by_kind(predicted("the old town", keep=0.9))["insert"] == ["old", "town"]
+    assert by_kind(predicted("the old town", keep=0.6))["insert"] == []
+
+
+def test_a_sure_edit_pulls_harder():
+    light, sure = (predicted("the old town", keep=keep).edits[0].weight for keep in (0.76, 1.0))
+    assert light < sure == 1.5
+
+
+@pytest.mark.parametrize("kind", ["delete", "substitute"])
+def test_more_strength_names_more(kind):
+    """Where a word may be replaced or left out, the one may take the place of the other."""
+    rng = np.random.default_rng(0)
+    source = "the physician commenced some long and dull speeches prior to dinner"
+    words = split_words(source)
+    found = []
+    for _ in range(200):
+        chances = rng.dirichlet([1, 1, 1], len(words))
+        plans = [Predicted(source, words, chances, LEXICON, SURE, Levels.of(s)).plan() for s in (0.0, "light", 0.5, 1)]
+        counts = [len(by_kind(plan)[kind]) for plan in plans]
+        if kind == "substitute":
+            assert counts == sorted(counts)
+        found.append(counts)
+    assert np.mean(found, 0)[-1] > 2 * np.mean(found, 0)[0]
+
+
+@pytest.mark.parametrize("strength", ["much", -0.1, 1.5, "0.5", float("nan")])
+def test_a_strength_that_is_none(strength):
+    with pytest.raises(ConfigError, match="strength is"):
+        Levels.of(strength)
+
+
+def test_tables_come_back_as_they_were(tmp_path):
+    LEXICON.save(tmp_path / "lexicon.tsv.xz")
+    again = Lexicon.load(tmp_path / "lexicon.tsv.xz")
+    assert {phrase: again.entry(phrase) for phrase in again} == {phrase: LEXICON.entry(phrase) for phrase in LEXICON}
+    assert again.longest == 2
+    common = Commonness({"the": Known(7.73), "cat": Known(4.9, 1.25)})
+    common.save(tmp_path / "words.tsv.xz")
+    words = Commonness.load(tmp_path / "words.tsv.xz")
+    assert (words.zipf("The cat"), words.difficulty("cat"), words.difficulty("the cat")) == (4.9, 1.25, None)
+    assert (words.zipf("xyzzy"), words.zipf("")) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("table", [Lexicon, Commonness])
+@pytest.mark.parametrize(
+    "content, message", [(b"nothing", "cannot be read"), (None, "cannot be read"), ("a\tb\tc", "line 1")]
+)
+def test_a_table_that_is_none(tmp_path, table, content, message):
+    path = tmp_path / "table.tsv.xz"
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else lzma.compress(content.encode()))
+    with pytest.raises(ModelError, match=message):
+        table.load(path)
+
+
+def test_phrases_are_looked_up_by_their_words():
+    assert key_of("Dog’s  Well-Known") == "dog 's well-known"
+    assert LEXICON.entry("Physician") is LEXICON.entry("physician") is not None
+    assert LEXICON.entry("physicians") is None
+
+
+def test_number_words_and_addresses_stay():
+    source = "Some twenty-five dozen men visited www.example.org/commenced often"
+    words = [word.text for word in split_words(source)]
+    plan = predicted(source, delete=words, substitute=("commenced",), strength=1.0)
+    assert by_kind(plan)["insert"] == ["twenty-five", "dozen", "www.example.org/commenced"]
+    assert [edit.note for edit in plan.edits if edit.kind == "insert"][-1] == "an address: it stays"
+
+
+_KNOWN = "idiopathic thrombocytopenic purpura necessitates splenectomy red green blue yellow"
+COMMON = Commonness({word: Known(2.0) for word in _KNOWN.split()})
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("", "it has no words"),
+        ("🎉🎉 — !!", "it has no words"),
+        ("1,234 + 5", "it has no words"),
+        ("https://example.org/a?b=c", "it is an address"),
+        ("https://en.wikipedia.org/wiki/Foo_(bar)", "it is an address"),
+        ("www.example.org.", "it is an address"),
+        ("example.com", "it is an address"),
+        ("someone@example.org", "it is an address"),
+        ("C:\\Users\\name\\file.txt", "it is an address"),
+        ("for (int i = 0; i < n; i++) { total += rows[i]; }", "it looks like program text"),
+        ("def f(x): return x+1", "it looks like program text"),
+        ("print('hello world')", "it looks like program text"),
+        ("SELECT * FROM users WHERE id = 3;", "it looks like program text"),
+        ("Der Himmel über Berlin ist heute ziemlich grau geworden", "it does not look like English"),
+        ("Die Katze sitzt auf dem Tisch und der Hund schläft im Haus.", "it does not look like English"),
+        ("Le chat est sur la table et il dort dans la maison.", "it does not look like English"),
+        ("El gato duerme en la casa pero su perro no está con nosotros.", "it does not look like English"),
+        ("De kat zit op een stoel en het is niet warm.", "it does not look like English"),
+        ("Привет мир", "it does not look like English"),
+        ("猫在桌子上睡觉", "it does not look like English"),
+        ("It was in the house .", None),
+        ("the end", None),
+        ("Hello", None),
+        ("U.S.", None),
+        ("and/or", None),
+        ("He ate; she slept; they left; we ran.", None),
+        ("Red; green; blue; yellow.", None),
+        ("Vasily Petrovich Zhukov was in the Komsomol and Narodny Komissariat .", None),
+        ("Idiopathic thrombocytopenic purpura necessitates splenectomy.", None),
+        ("The function f(x) was found by Euler (see the notes).", None),
+    ],
+)
+def test_what_is_left_as_it_is(text, why):
+    assert unreadable(text, COMMON) == why
+
+
+def test_an_address_is_looked_for_in_no_time():
+    began = time.perf_counter()
+    assert not is_address("a." * 20_000 + "!?x!")
+    assert time.perf_counter() - began < 1
+
+
+def test_a_negation_is_missed():
+    assert missing_negations("He did not go, never.", "He never went.") == ["never"]
+    assert missing_negations("He didn't go.", "He went.") == ["didn't"]
+    assert missing_negations("There is no cure.", "It has not a cure.") == []
+
+
+def wishes(tmp_path, keep="", glossary=""):
+    (tmp_path / "keep.txt").write_text(keep, encoding="utf-8")
+    (tmp_path / "glossary.tsv").write_text(glossary, encoding="utf-8")
+    return Wishes.read(tmp_path / "keep.txt", tmp_path / "glossary.tsv")
+
+
+def test_wishes_win_over_predictions(tmp_path):
+    plan = EditPlan("The physician commenced it .", (
+        Edit.delete("physician", span=(4, 13)), Edit.substitute("commenced", "began", span=(14, 23)),
+    ))  # fmt: skip
+    granted = wishes(tmp_path, keep="# names\nPHYSICIAN\n", glossary="commenced\tstarted\n").granted(plan)
+    assert [(edit.kind, edit.phrase, edit.targets, edit.note) for edit in granted.edits] == [
+        ("insert", "physician", (), KEPT), ("substitute", "commenced", ("started",), WANTED),
+    ]  # fmt: skip
+    assert {edit.weight for edit in granted.edits} == {3.0}
+
+
+def test_wishes_may_be_patterns_and_are_found_as_whole_words(tmp_path):
+    granted = wishes(tmp_path, keep=r"/[A-Z]{2}-\d+/" + "\nart").granted(
+        EditPlan("Use AB-12 and AB-3 for artful art .")
+    )
+    assert [edit.phrase for edit in granted.edits] == ["AB-12", "AB-3", "art"]
+
+
+def test_plain_wishes_are_words_in_any_case_and_patterns_are_what_they_say(tmp_path):
+    source = "The NASA probe is well-known , Alzheimer’s  disease and state-of-the-art art ."
+    found = wishes(tmp_path, keep="nasa\nwell\nart\nalzheimer's disease\n/[A-Z]{2,}/").granted(EditPlan(source))
+    assert [edit.phrase for edit in found.edits] == ["NASA", "Alzheimer’s  disease", "art"]
+    inside = wishes(tmp_path, keep=r"/\d+/").granted(EditPlan("Use AB-12 ."))
+    assert [edit.phrase for edit in inside.edits] == ["AB-12"]
+
+
+def test_of_two_words_to_keep_the_longer_wins(tmp_path):
+    granted = wishes(tmp_path, keep="heart\nheart attack").granted(EditPlan("A heart attack ."))
+    assert [edit.phrase for edit in granted.edits] == ["heart attack"]
+
+
+def test_where_wishes_meet_the_glossary_wins(tmp_path):
+    granted = wishes(tmp_path, keep="heart attack", glossary="heart\tpump").granted(EditPlan("A heart attack ."))
+    assert [edit.targets for edit in granted.edits] == [("pump",)]
+
+
+def test_what_a_wish_writes_is_forbidden_nowhere(tmp_path):
+    plan = EditPlan("He commenced , then began .", (Edit.delete("began", span=(20, 25)),))
+    granted = wishes(tmp_path, glossary="commenced\tbegan").granted(plan)
+    assert [edit.kind for edit in granted.edits] == ["substitute"]
+
+
+def test_a_word_that_is_its_own_target_is_kept(tmp_path):
+    (edit,) = wishes(tmp_path, glossary="mmhg\tmmHg").granted(EditPlan("It is 120 mmhg .")).edits
+    assert (edit.kind, edit.phrase) == ("insert", "mmHg")
+
+
+def test_plans_without_wishes_stay(tmp_path):
+    plan = EditPlan("He went .", (Edit.delete("went"),))
+    assert wishes(tmp_path, keep="unheard").granted(plan) == plan
+
+
+@pytest.mark.parametrize(
+    "files, message",
+    [
+        ({"glossary": "a b"}, "glossary.tsv, line 1: has 0 tabs"),
+        ({"glossary": "\n# x\na\t"}, "glossary.tsv, line 3: has an empty side"),
+        ({"glossary": "a\tb\tc"}, "glossary.tsv, line 1: has 2 tabs"),
+        ({"keep": "fine\n/(/"}, r"keep.txt, line 2: \"/\(/\" is no regular expression"),
+    ],
+)
+def test_wishes_that_are_none(tmp_path, files, message):
+    with pytest.raises(ConfigError, match=message):
+        wishes(tmp_path, **files)
+
+
+def test_a_file_of_wishes_that_is_not_there(tmp_path):
+    with pytest.raises(ConfigError, match=r"none\.txt cannot be read"):
+        Wishes.read(tmp_path / "none.txt")
+
+
+def test_a_pattern_that_matches_nothing_asks_for_nothing():
+    assert list(Wish.of("/x*/").edits("abc")) == []
