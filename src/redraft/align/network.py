@@ -51,14 +51,6 @@ class AlignerHead(nn.Module):
         self.leave = nn.Conv2d(config.channels, 1, 1)
         self.drop = nn.Dropout(config.dropout)
 
-    def mixed(self, states: Sequence[Tensor]) -> Tensor:
-        """(batch, token, hidden): the layers of the encoder, weighed."""
-        weights = self.mix.softmax(0)
-        total = states[0] * weights[0]
-        for weight, state in zip(weights[1:], states[1:], strict=True):
-            total = total + state * weight
-        return total
-
     def forward(self, source: Tensor, target: Tensor, facts: Tensor, cells: Tensor) -> Tensor:
         """(batch, n, hidden), (batch, m, hidden), (batch, facts, n, m), (batch, 1, n, m) → (batch, n, m)."""
         split = (self.config.projections, self.config.size)
@@ -90,8 +82,17 @@ class Aligner(nn.Module):
         states = self.encoder(
             input_ids=batch.tokens, attention_mask=batch.mask, output_hidden_states=True, **extra
         ).hidden_states
-        vectors = self.head.mixed(states)
+        vectors = mixed(self.head.mix, states)
         source = batch.source_words.to(vectors.dtype) @ vectors
         target = batch.target_words.to(vectors.dtype) @ vectors
         logits: Tensor = self.head(source, target, batch.facts, batch.cells.to(vectors.dtype))
         return logits
+
+
+def mixed(mix: Tensor, states: Sequence[Tensor]) -> Tensor:
+    """(batch, token, hidden): the layers of an encoder, weighed by the softmax of `mix`, in their own type."""
+    weights = mix.softmax(0).to(states[0].dtype)
+    total = states[0] * weights[0]
+    for weight, state in zip(weights[1:], states[1:], strict=True):
+        total = total + state * weight
+    return total

@@ -7,9 +7,8 @@ and lets the words of a sentence see one another once more.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from torch import Tensor, nn
 
 from redraft.align.batches import PairReader, Words
 from redraft.align.function_words import is_content
+from redraft.align.network import mixed
 from redraft.align.trained import TrainedAligner
 from redraft.constrain.commonness import Commonness
 from redraft.constrain.lexicon import Entry, Lexicon
@@ -28,7 +28,6 @@ Floats = NDArray[np.float32]
 
 ACTIONS = ("keep", "delete", "substitute")
 FACTS = 11  # plain facts about a word
-_AHEAD = 512  # sentences read at once
 _BATCH = 32
 
 
@@ -66,9 +65,8 @@ class PredictorHead(nn.Module):
 
     def forward(self, states: Sequence[Tensor], words: Tensor, facts: Tensor, there: Tensor, styles: Tensor) -> Tensor:
         """(batch, token, hidden) each, (batch, n, token), (batch, n, facts), (batch, n), (batch,) → (batch, n, 3)."""
-        weights = self.mix.softmax(0).to(states[0].dtype)
-        mixed = torch.stack([weight * state for weight, state in zip(weights, states, strict=True)]).sum(0)
-        vectors = words.to(mixed.dtype) @ mixed
+        tokens = mixed(self.mix, states)
+        vectors = words.to(tokens.dtype) @ tokens
         seen = self.enter(torch.cat([vectors.float(), facts], -1)) + self.style(styles)[:, None]
         logits: Tensor = self.leave(self.look(seen, src_key_padding_mask=~there))
         return logits
@@ -114,19 +112,17 @@ class Predictor:
     def device(self) -> torch.device:
         return self.head.mix.device
 
-    def predict(self, sentences: Iterable[Words], style: int = 0) -> Iterator[Floats]:
-        """(word, action) for each sentence, in order; of words beyond the encoder's length nothing is known: zeros."""
-        waiting = iter(sentences)
-        while ahead := list(islice(waiting, _AHEAD)):
-            found = [np.zeros((len(words), len(ACTIONS)), np.float32) for words in ahead]
-            cut = [self.reader.cut(words) for words in ahead]
-            order = sorted((at for at in range(len(ahead)) if cut[at]), key=lambda at: len(cut[at]))
-            for start in range(0, len(order), _BATCH):
-                group = order[start : start + _BATCH]
-                logits = self.logits([cut[at] for at in group], [style] * len(group))
-                for at, table in zip(group, logits.softmax(-1).cpu().numpy(), strict=True):
-                    found[at][: len(cut[at])] = table[: len(cut[at])]
-            yield from found
+    def predict(self, sentences: Sequence[Words], style: int = 0) -> list[Floats]:
+        """(word, action) for each sentence; of words beyond the encoder's length nothing is known: zeros."""
+        found = [np.zeros((len(words), len(ACTIONS)), np.float32) for words in sentences]
+        cut = [self.reader.cut(words) for words in sentences]
+        order = sorted((at for at in range(len(cut)) if cut[at]), key=lambda at: len(cut[at]))
+        for start in range(0, len(order), _BATCH):
+            group = order[start : start + _BATCH]
+            logits = self.logits([cut[at] for at in group], [style] * len(group))
+            for at, table in zip(group, logits.softmax(-1).cpu().numpy(), strict=True):
+                found[at][: len(cut[at])] = table[: len(cut[at])]
+        return found
 
     @torch.inference_mode()
     def logits(self, sentences: Sequence[Words], styles: Sequence[int]) -> Tensor:
