@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,12 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
         return lzma.decompress(data) if name.endswith(".xz") else data
     except lzma.LZMAError as error:
         raise CorpusError(f"{name} cannot be unpacked: {error}", "Make it again with xz, or unpack it first.") from None
+
+
+def numbered_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """The lines of a table with their numbers, from 1, without their ends."""
+    for number, raw in enumerate(read_file(path).removesuffix(b"\n").split(b"\n"), 1):
+        yield number, decoded(raw, str(path), number).rstrip("\r")
 
 
 def read_text(path: str | os.PathLike[str]) -> TextFile:

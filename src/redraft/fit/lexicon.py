@@ -9,8 +9,7 @@ from pathlib import Path
 from redraft.constrain.commonness import Commonness, Known
 from redraft.constrain.lexicon import Entry, Lexicon
 from redraft.errors import ConfigError, CorpusError
-from redraft.evaluate.text_files import read_file
-from redraft.files import decoded
+from redraft.evaluate.text_files import numbered_lines
 from redraft.fit.lexicon_counts import Counts
 from redraft.fit.targets import Ranker
 
@@ -60,8 +59,8 @@ def make_commonness(difficulty: Mapping[str, float], words: int = 120_000) -> Co
 def read_difficulty(path: str | Path) -> dict[str, float]:
     """word ⇥ number from 1 to 6 on each line."""
     found = {}
-    for number, raw in enumerate(read_file(path).removesuffix(b"\n").split(b"\n"), 1):
-        word, _, value = decoded(raw, str(path), number).rstrip("\r").partition("\t")
+    for number, line in numbered_lines(path):
+        word, _, value = line.partition("\t")
         try:
             found[word.lower()] = float(value)
         except ValueError:

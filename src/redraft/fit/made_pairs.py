@@ -9,8 +9,7 @@ from pathlib import Path
 
 from redraft.align.function_words import is_content
 from redraft.align.gold import GoldPair
-from redraft.evaluate.text_files import read_file
-from redraft.files import decoded
+from redraft.evaluate.text_files import numbered_lines
 
 Synonyms = Mapping[str, Sequence[str]]
 _Placed = list[tuple[str, int | None]]  # a word of the target and the source word it comes from
@@ -19,8 +18,8 @@ _Placed = list[tuple[str, int | None]]  # a word of the target and the source wo
 def read_synonyms(path: str | Path) -> Synonyms:
     """word ⇥ word on each line, .xz or plain; either may stand for the other."""
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for number, raw in enumerate(read_file(path).split(b"\n"), 1):
-        one, _, other = decoded(raw, str(path), number).rstrip("\r").partition("\t")
+    for _, line in numbered_lines(path):
+        one, _, other = line.partition("\t")
         if one.isalpha() and other.isalpha():
             found[one].append(other)
             found[other].append(one)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from redraft.errors import CorpusError, shown
-from redraft.evaluate.text_files import read_file
-from redraft.files import decoded
+from redraft.evaluate.text_files import numbered_lines
 
 _NOT_NORMAL = re.compile(r"[^a-z0-9]")
 
@@ -27,8 +26,8 @@ class TaggedPair:
 
 def read_tagged(path: str | Path, leave_out: Sequence[str] = ()) -> Iterator[TaggedPair]:
     """The pairs of a file, in order, without those whose tag begins with one of `leave_out`."""
-    for number, raw in enumerate(read_file(path).removesuffix(b"\n").split(b"\n"), 1):
-        cells = decoded(raw, str(path), number).rstrip("\r").split("\t")
+    for number, line in numbered_lines(path):
+        cells = line.split("\t")
         problem = f"has {len(cells)} columns." if len(cells) != 4 else None
         if not problem and cells[1] not in ("cased", "lower"):
             problem = f"its casing is {shown(cells[1])}."
