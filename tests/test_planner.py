@@ -63,13 +63,13 @@ def linked(pairs):
     for pair in pairs:
         split = SentencePair.of(pair.source, pair.target)
         (links,) = ByHand().align([split.words])
-        yield LinkedPair(pair.tag, pair.lower, split, links)
+        yield LinkedPair(pair.tag, split, links)
 
 
 def test_words_and_phrases_are_counted():
     pair = SentencePair.of("prior to it , prior to that , prior work", "before it , prior to that , work")
     links = frozenset([(0, 0), (1, 0), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (7, 6), (9, 7)])
-    counts = count_pairs(lambda: [LinkedPair("x", False, pair, links)] * 3)
+    counts = count_pairs(lambda: [LinkedPair("x", pair, links)] * 3)
     assert counts.targets["prior to"] == Counter({"before": 3})
     assert counts.seen["prior to"] == 6  # twice in each source, replaced once
     assert (counts.seen["prior"], counts.deleted["prior"]) == (6, 3)
@@ -78,7 +78,7 @@ def test_words_and_phrases_are_counted():
 
 def test_a_clitic_is_counted_as_it_stands_in_its_sentence():
     pair = SentencePair.of("the dog's bone", "the bone")
-    counts = count_pairs(lambda: [LinkedPair("x", False, pair, frozenset([(0, 0), (3, 1)]))])
+    counts = count_pairs(lambda: [LinkedPair("x", pair, frozenset([(0, 0), (3, 1)]))])
     assert (counts.seen["'s"], counts.deleted["'s"]) == (1, 1)
     assert "' s" not in counts.seen
 
@@ -86,7 +86,7 @@ def test_a_clitic_is_counted_as_it_stands_in_its_sentence():
 def test_a_phrase_replaced_once_or_twice_is_chance():
     pair = SentencePair.of("prior to it", "before it")
     links = frozenset([(0, 0), (1, 0), (2, 1)])
-    assert not count_pairs(lambda: [LinkedPair("x", False, pair, links)] * 2).targets
+    assert not count_pairs(lambda: [LinkedPair("x", pair, links)] * 2).targets
 
 
 def test_forms_by_the_dictionary():

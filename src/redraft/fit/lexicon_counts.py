@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from redraft.align.words import Word, normal
 from redraft.constrain.edits import Edit
 from redraft.constrain.lexicon import key_of
-from redraft.constrain.oracle import extract
 from redraft.fit.linked_pairs import LinkedPair
 
 _LEAST = 3  # times that a phrase of several words was replaced, or it is chance
@@ -31,10 +30,8 @@ def count_pairs(pairs: Callable[[], Iterable[LinkedPair]]) -> Counts:
     """`pairs` is read twice: once for edits, once for how often the phrases that were replaced stand in a source."""
     counts = Counts()
     for linked in pairs():
-        pair = linked.pair
-        plan = extract(pair.source, pair.target, pair.source_words, pair.target_words, linked.links, which="all").plan
-        for edit in plan.edits:
-            phrase = _key(pair.source_words, edit)
+        for edit in linked.plan().edits:
+            phrase = _key(linked.pair.source_words, edit)
             if edit.kind == "substitute":
                 counts.targets[phrase][key_of(edit.targets[0])] += 1
             if " " not in phrase:

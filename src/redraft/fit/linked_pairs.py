@@ -12,6 +12,8 @@ from pathlib import Path
 from redraft.align.aligners import WordAligner
 from redraft.align.links import Links, parse_links, shown_links
 from redraft.align.pairs import SentencePair
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.oracle import extract
 from redraft.errors import ConfigError
 from redraft.fit.tagged_pairs import TaggedPair
 
@@ -23,9 +25,13 @@ class LinkedPair:
     """A pair, its words, and the links between them."""
 
     tag: str
-    lower: bool
     pair: SentencePair
     links: Links
+
+    def plan(self) -> EditPlan:
+        """What became of every word of the source."""
+        pair = self.pair
+        return extract(pair.source, pair.target, pair.source_words, pair.target_words, self.links, which="all").plan
 
 
 def link_pairs(
@@ -48,8 +54,8 @@ def link_pairs(
 
 
 def read_linked(path: Path) -> Iterator[LinkedPair]:
-    for tag, lower, source, target, links in _rows(path):
-        yield LinkedPair(tag, lower, SentencePair.of(source, target), parse_links(links))
+    for tag, _, source, target, links in _rows(path):
+        yield LinkedPair(tag, SentencePair.of(source, target), parse_links(links))
 
 
 def _rows(path: Path) -> Iterator[tuple[str, bool, str, str, str]]:

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from redraft.align.batches import PairReader
 from redraft.align.trained import TrainedAligner
 from redraft.constrain.lexicon import Entry, key_of
-from redraft.constrain.oracle import extract
 from redraft.constrain.planner import Planner
 from redraft.constrain.predicted import ALTERNATIVES, Sureness
 from redraft.constrain.predictor import ACTIONS, Floats, HeadShape, Predictor, PredictorHead, Tables, logits_of
@@ -64,12 +63,11 @@ class Labelled:
 def label(linked: LinkedPair, style: int) -> Labelled:
     """What a person did with each word: the oracle plan of all words, told word by word."""
     pair = linked.pair
-    plan = extract(pair.source, pair.target, pair.source_words, pair.target_words, linked.links, which="all").plan
     actions = np.full(len(pair.source_words), IGNORED)
     begins = {word.start: number for number, word in enumerate(pair.source_words)}
     action_of = {"insert": 0, "delete": 1, "substitute": 2}
     written = {}
-    for edit in plan.edits:
+    for edit in linked.plan().edits:
         start, end = edit.span or (0, 0)
         at = first = begins[start]
         while at < len(pair.source_words) and pair.source_words[at].start < end:
