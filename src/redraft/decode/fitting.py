@@ -41,15 +41,13 @@ def _fitted(redrafter: Redrafter, plans: Sequence[EditPlan], keep: int, gap: flo
         edits = []
         for edit in plan.edits:
             if _is_open(edit):
-                found = sorted(zip(islice(scores, len(edit.targets)), edit.targets, strict=True), key=_falling)
+                found = sorted(
+                    zip(islice(scores, len(edit.targets)), edit.targets, strict=True), key=lambda scored: -scored[0]
+                )
                 likely = [target for score, target in found if score >= found[0][0] - gap]
                 edit = replace(edit, targets=tuple(likely[:keep]))
             edits.append(edit)
         yield EditPlan(plan.source, tuple(edits))
-
-
-def _falling(scored: tuple[float, str]) -> float:
-    return -scored[0]
 
 
 def _is_open(edit: Edit) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,6 +15,7 @@ from redraft.align.pairs import SentencePair
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.oracle import extract
 from redraft.errors import ConfigError
+from redraft.fit.progress_bar import Say
 from redraft.fit.tagged_pairs import TaggedPair
 
 _PART = 2000  # pairs between whole lines on disk
@@ -34,9 +35,7 @@ class LinkedPair:
         return extract(pair.source, pair.target, pair.source_words, pair.target_words, self.links, which="all").plan
 
 
-def link_pairs(
-    pairs: Sequence[TaggedPair], aligner: WordAligner, path: Path, say: Callable[[str], object] = print
-) -> None:
+def link_pairs(pairs: Sequence[TaggedPair], aligner: WordAligner, path: Path, say: Say = print) -> None:
     """Align the pairs and write them; a file that stops in the middle is gone on with."""
     done = _whole_lines(path)
     _check_same(path, pairs, done)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from redraft.align.trained import TrainedAligner
@@ -14,6 +14,7 @@ from redraft.fit.lexicon_counts import count_pairs
 from redraft.fit.linked_pairs import LinkedPair, link_pairs, read_linked
 from redraft.fit.made_pairs import Synonyms
 from redraft.fit.predictor import PredictorTraining, held_share, train_predictor
+from redraft.fit.progress_bar import Say
 from redraft.fit.tagged_pairs import TaggedPair
 from redraft.fit.targets import Targets, fit_ranker
 
@@ -23,7 +24,7 @@ _RARE, _COMMON = 1.5, 4.5  # Zipf frequencies between which words get an entry f
 def train_planner(
     pairs: Sequence[TaggedPair], out: str | Path, settings: PredictorTraining | None = None, *,
     synonyms: Synonyms, difficulty: Mapping[str, float], counted: bool = False, aligner: str | None = None,
-    device: str | None = None, say: Callable[[str], object] = print,
+    device: str | None = None, say: Say = print,
 ) -> Planner:  # fmt: skip
     """With `counted` the lexical table is the paper's: what was counted, and nothing else.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,10 @@ from redraft.files import digest
 from redraft.fit.calibration import calibrate, calibration_error, fit_logistic
 from redraft.fit.checkpoints import chance, restore_chance, save_whole
 from redraft.fit.linked_pairs import LinkedPair
+from redraft.fit.progress_bar import Say
 from redraft.fit.schedules import rate_share
 from redraft.fit.tagged_pairs import normal
 
-Say = Callable[[str], object]
 Ints = NDArray[np.int64]
 IGNORED = -100
 _EVERY = 200  # steps between two checkpoints
