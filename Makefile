@@ -8,6 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 .PHONY: demo test bench clean
 
 demo: .venv/.package
+	$(BIN)/python examples/three_sentences.py
 	$(BIN)/python examples/by_hand.py
 	$(BIN)/redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
 

@@ -121,7 +121,7 @@ def main() -> None:
     parser.add_argument("--single", type=int, default=100, help="sentences timed one at a time")
     parser.add_argument("--batches", default="8,32", help="sizes of batches whose throughput is timed")
     parser.add_argument(
-        "--repeats", type=int, default=3, help="passes over all sentences for each size; one more warms up"
+        "--repeats", type=int, default=3, help="passes over all sentences for each size; one more warms a GPU up"
     )
     parser.add_argument("--most", type=int, help="sentences of the file to use at most")
     parser.add_argument("--out", type=Path)
@@ -150,7 +150,8 @@ def main() -> None:
                                "ms_a_sentence": {}, "sentences_a_second": {}}  # fmt: skip
 
     say("\nOne sentence at a time\n\n| | median, ms | 95 of 100 within, ms | ratio of medians |\n|---|---|---|---|")
-    if args.device.startswith("cuda"):  # each new length captures a graph
+    warm_up = args.device.startswith("cuda")  # each new length captures a graph
+    if warm_up:
         contestants.seconds(sources[: args.single], 1)
     for name, times in contestants.seconds(sources[: args.single], 1).items():
         middle, most = median_and_p95(times)
@@ -160,7 +161,7 @@ def main() -> None:
 
     say("\nIn batches\n\n| batch | | sentences a second | ratio of times |\n|---|---|---|---|")
     for batch in batches:
-        passes = [contestants.seconds(sources, batch) for _ in range(args.repeats + 1)][1:]
+        passes = [contestants.seconds(sources, batch) for _ in range(args.repeats + warm_up)][warm_up:]
         middles = {name: statistics.median(sum(times[name]) for times in passes) for name in contestants.rewrites}
         for name, middle in middles.items():
             rate = len(sources) / middle

@@ -1,6 +1,7 @@
 """The model that comes with the package: small, there at once, and sound. Skipped in a tree without its weights."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -8,9 +9,13 @@ from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.constrain.compiler import compiler_for
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.decode.loading import load_model, shipped_folder
+from redraft.evaluate.corpora import load_corpus
+from redraft.evaluate.measures import Texts
+from redraft.evaluate.sari import Sari
 
 pytestmark = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
 
+EVALUATION = Path(__file__).resolve().parents[2] / "shared" / "data" / "eval"
 SOURCE = "The artisans commenced the construction of the cathedral in 1245, and 11,000 people resided in the town."
 
 
@@ -66,3 +71,14 @@ def test_a_paragraph_is_rewritten_in_pieces(redrafter):
     pieces = redrafter.pieces(f"{SOURCE} " * 12)
     assert 1 < len(pieces) <= 12
     assert all(found.output for found in redrafter.stream(pieces, max_tokens=4))
+
+
+@pytest.mark.skipif(not EVALUATION.is_dir(), reason="the evaluation sets are not here")
+@pytest.mark.parametrize("name, least", [("turk", 39.0), ("asset", 36.0)])
+def test_it_is_as_good_as_its_card_says(redrafter, name, least):
+    """On the first 40 test sentences with 4 beams, so with room for chance below the figures of the card."""
+    corpus = load_corpus(name, "test", data=EVALUATION)
+    sources, sari = corpus.sources[:40], Sari()
+    outputs = [found.output for found in redrafter.stream(sources)]
+    counts = sari.count(Texts(sources, outputs, [reference[:40] for reference in corpus.references]))
+    assert sari.figures(counts.sum(0))["sari"] > least
