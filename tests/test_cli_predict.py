@@ -1,6 +1,7 @@
 """Predicted plans from the shell: a predictor is trained, plans are printed, changed and given back."""
 
 import json
+import re
 
 import pytest
 
@@ -162,3 +163,37 @@ def test_a_training_needs_its_files(missing, capsys):
     flags = [f"--{name}=x" for name in ("pairs", "synonyms", "difficulty", "out") if name != missing]
     assert main(["train-predictor", *flags]) == 2
     assert f"--{missing} is missing" in capsys.readouterr().err
+
+
+def test_a_result_can_be_read(predict):
+    source = "our teacher apparently quietly purchased warm soup at Paris ."
+    code, lines, _ = predict(
+        "simplify", "--model", MODEL, "--plan", "predict", "--strength", "0.8", "--explain", source
+    )
+    assert code == 0
+    assert lines[0] == f"  {source}"
+    assert lines[1].startswith("→ ")
+    text = "\n".join(lines)
+    assert re.search(
+        r"^  [✓✗] purchased → bought  \(\d+%, people replace it in \d+ of \d+ places\)", text, re.MULTILINE
+    )
+    assert re.search(r"^  [✓✗] leave out apparently  \(", text, re.MULTILINE)
+    assert re.search(r"^  ! missing: Paris$", text, re.MULTILINE)
+    assert lines[-1] == ""
+
+
+def test_words_that_stay_are_told_together(capsys):
+    assert main(["simplify", "--model", MODEL, "--plan", "examples/by_hand.jsonl", "--explain"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "  The artisans remain old .",
+        "→ The craftsmen are old .",
+        "  ✓ artisans → craftsmen",
+        "  ✓ leave out remain",
+        "  ✓ keep old",
+        "",
+    ]
+
+
+def test_two_forms_at_once_are_refused(capsys):
+    assert main(["simplify", "--model", MODEL, "--json", "--explain", SENTENCE]) == 2
+    assert "--explain and --json" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What goes out: exactly one line for each line that came in."""
+"""What goes out: one line, or one block to read, for each line that came in."""
 
 from __future__ import annotations
 
@@ -37,6 +37,9 @@ class Result:
     def to_text(self) -> str:
         # str.splitlines knows more line ends than \n, and so do many readers.
         return " ".join(self.decoded.output.splitlines()) if self.decoded else ""
+
+    def to_json_line(self) -> str:
+        return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False)
 
     def to_json(self) -> dict[str, Any]:
         if self.decoded is None:
@@ -155,12 +158,12 @@ def write_results(
     batches: Iterable[list[Result]],
     file: IO[bytes],
     *,
-    as_json: bool = False,
+    shown: Callable[[Result], str] = Result.to_text,
     on_error: OnError = "raise",
     report: Callable[[RedraftError], object] = lambda error: None,
     count: Written | None = None,
 ) -> Written:
-    """One line for each result, flushed at the end of each batch; `count` keeps up while it runs.
+    """Each result as it is `shown`, flushed at the end of each batch; `count` keeps up while it runs.
 
     With on_error="raise" the first error is raised when all lines before it are written; with "skip" it goes to
     `report` and its line stays empty. Sentences and plans that do not belong together are raised in either case.
@@ -181,7 +184,7 @@ def write_results(
                 count.impossible += sum(verdict.status == "impossible" for verdict in result.decoded.edits)
                 count.unchanged += result.unchanged is not None
                 count.unmet += _unmet_wishes(result.line.number, result.decoded)
-            lines.append(_as_json(result) if as_json else result.to_text())
+            lines.append(shown(result))
         file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
         file.flush()
         count.lines += len(lines)
@@ -197,10 +200,6 @@ def _unmet_wishes(line: int, decoded: Decoded) -> list[str]:
     wishes = [verdict for verdict in decoded.edits if verdict.edit.note in (KEPT, WANTED)]
     return [f"line {line}: {verdict.edit.phrase} ({verdict.edit.note})" for verdict in wishes
             if verdict.status != "satisfied"]  # fmt: skip
-
-
-def _as_json(result: Result) -> str:
-    return json.dumps(result.to_json(), ensure_ascii=False, allow_nan=False)
 
 
 @contextmanager

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, get_args
 
+from redraft.cli.explained import explained
 from redraft.cli.lines import count_lines, open_lines
 from redraft.cli.planner import add_planner_options, given_planner_option, make_planning
-from redraft.cli.results import Written, check_out, opened, rewrite_lines, write_results
+from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
 from redraft.cli.settings import add_setting, chosen_flags, config_from_flags, hints_of
 from redraft.cli.talk import OK, SKIPPED, add_command, say, whole_number
 from redraft.constrain.phrases import Variants
@@ -27,6 +28,7 @@ _DTYPES = ("float32", "bfloat16", "float16", "float64")
 _EXAMPLES = """\
 examples:
   redraft simplify "The artisans remain old ."
+  redraft simplify --plan predict --explain "The artisans remain old ."
   redraft simplify --input complex.txt --on-error skip > simple.txt
   redraft simplify --plan predict --strength light --keep names.txt --input complex.txt > simple.txt
   redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
@@ -36,7 +38,8 @@ A plan file has one object on each line, for example:
   {"source": "They remain old .", "edits": [{"delete": "remain"}, {"insert": "old"}]}
 
 A sentence longer than the model reads is rewritten in pieces, clause by clause, or refused where its plan has edits.
-Standard output gets exactly one line for each line of input, everything else goes to standard error.
+Standard output gets exactly one line for each line of input (with --explain, one block), everything else goes to
+standard error.
 Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or input, 130 interrupted.
 """
 
@@ -81,6 +84,9 @@ def add_simplify(commands: Any) -> None:
     out.add_argument(
         "--json", action="store_true", help="one object on each line: output, scores, a verdict for each edit"
     )
+    out.add_argument(
+        "--explain", action="store_true", help="to read: each sentence, its rewriting, and what became of each edit"
+    )
     out.add_argument("--trace", action="store_true", help="with --json: the search, step by step, in every object")
     out.add_argument("--out", metavar="FILE", help="write there instead of to standard output")
 
@@ -102,6 +108,8 @@ def run_simplify(options: argparse.Namespace) -> int:
     batch_size = whole_number("--batch-size", options.batch_size)
     if options.trace and not options.json:
         raise ConfigError("--trace has no place in plain text.", "Add --json.")
+    if options.explain and options.json:
+        raise ConfigError("--explain and --json are two forms of the same.", "Leave one of them out.")
     if options.prompt is not None and "{source}" not in options.prompt:
         raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
     plan = None if options.plan in ("none", "predict") else options.plan
@@ -118,7 +126,7 @@ def run_simplify(options: argparse.Namespace) -> int:
                 write_results(
                     rewrite_lines(redrafter, lines, planning=planning, batch_size=batch_size, trace=options.trace),
                     file,
-                    as_json=options.json,
+                    shown=explained if options.explain else Result.to_json_line if options.json else Result.to_text,
                     on_error=options.on_error,
                     report=lambda error: say(f"skipped: {error}"),
                     count=count,

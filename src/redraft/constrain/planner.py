@@ -31,6 +31,11 @@ ANY = "any"  # the style of all corpora together
 _AHEAD = 512  # sentences planned at once
 
 
+def shipped_predictor() -> Path:
+    """The folder of the predictor that comes with the package."""
+    return Path(str(files("redraft.constrain").joinpath("shipped")))
+
+
 class Planner:
     """Decides which words of a sentence to replace, to leave out and to keep.
 
@@ -46,7 +51,7 @@ class Planner:
     @classmethod
     def load(cls, folder: str | Path | None = None, *, device: str | None = None) -> Planner:
         """The planner of a folder, or the one that comes with the package."""
-        path = Path(str(files("redraft.constrain").joinpath("shipped"))) if folder is None else Path(folder)
+        path = shipped_predictor() if folder is None else Path(folder)
         try:
             about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
             head = PredictorHead(HeadShape(**about["head"]))
@@ -54,7 +59,9 @@ class Planner:
             aligner, encoder = about["aligner"], about["encoder"]
             styles, sureness = about["styles"], Sureness(**about["sureness"])
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-            problem = "the package comes without its predictor yet" if folder is None else f"{path} holds no predictor"
+            problem = (
+                "this copy of redraft comes without its predictor" if folder is None else f"{path} holds no predictor"
+            )
             raise ModelError(f"{problem}: {(str(error).splitlines() or ['?'])[0]}",
                              "Name a folder that redraft train-predictor has written.") from None  # fmt: skip
         trained = TrainedAligner.load(aligner and path / aligner, device=device)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 import torch
+from transformers.modeling_outputs import BaseModelOutput
 
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.decode.models import StepModel
@@ -81,10 +82,16 @@ def _scored(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[floa
     sources, texts = map(list, zip(*pairs, strict=True))
     if not model.config.is_encoder_decoder:
         return _scored_behind(model, tokenizer, [redrafter.prompt.replace("{source}", one) for one in sources], texts)
-    inputs = tokenizer(sources, padding=True, return_tensors="pt", verbose=False).to(model.device)
+    known = list(dict.fromkeys(sources))  # each is read once, however many texts are scored for it
+    inputs = tokenizer(known, padding=True, return_tensors="pt", verbose=False).to(model.device)
     labels = tokenizer(text_target=texts, padding=True, return_tensors="pt", verbose=False).to(model.device)
     wanted = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, -100)
-    logits = model(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"], labels=wanted).logits
+    read = model.get_encoder()(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
+    rows = torch.tensor([known.index(source) for source in sources], device=model.device)
+    logits = model(
+        encoder_outputs=BaseModelOutput(last_hidden_state=read.last_hidden_state[rows]),
+        attention_mask=inputs["attention_mask"][rows], labels=wanted,
+    ).logits  # fmt: skip
     return _summed(logits, wanted)
 
 

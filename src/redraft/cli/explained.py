@@ -1,0 +1,36 @@
+"""A result to read: the sentence, its rewriting, what became of each edit and why it was asked for."""
+
+from __future__ import annotations
+
+from redraft.cli.results import Result
+from redraft.constrain.verdicts import Verdict
+
+
+def explained(result: Result) -> str:
+    """Several lines and an empty one. Words that were to stay and did are told together."""
+    if result.decoded is None:
+        return f"{result.error}\n"
+    decoded = result.decoded
+    stayed = [v.edit.phrase for v in decoded.edits if v.edit.kind == "insert" and v.status == "satisfied"]
+    others = [v for v in decoded.edits if v.edit.kind != "insert" or v.status != "satisfied"]
+    lines = [f"  {decoded.source.strip()}", f"→ {result.to_text()}", *map(_line, others)]
+    if stayed:
+        lines.append(f"  ✓ keep {', '.join(stayed)}")
+    if decoded.missing:
+        lines.append(f"  ! missing: {', '.join(decoded.missing)}")
+    if result.unchanged:
+        lines.append(f"  left as it is: {result.unchanged}")
+    return "\n".join([*lines, ""])
+
+
+def _line(verdict: Verdict) -> str:
+    edit = verdict.edit
+    what = {"insert": f"keep {edit.phrase}", "delete": f"leave out {edit.phrase}",
+            "substitute": f"{edit.phrase} → {' / '.join(edit.targets)}"}[edit.kind]  # fmt: skip
+    why = [*([f"{edit.probability:.0%}"] if edit.probability is not None else []), *filter(None, [edit.note])]
+    mark = "✓" if verdict.status == "satisfied" else "✗"
+    return f"  {mark} {what}" + (f"  ({', '.join(why)})" if why else "") + _excuse(verdict)
+
+
+def _excuse(verdict: Verdict) -> str:
+    return f"  – {verdict.reason}" if verdict.reason else ""

@@ -1,0 +1,69 @@
+"""The predictor of plans that comes with the package: small, there at once, and as good as the table says."""
+
+from pathlib import Path
+
+import pytest
+
+from redraft import Planner
+from redraft.align.pairs import SentencePair
+from redraft.align.trained import TrainedAligner
+from redraft.constrain.oracle import extract
+from redraft.constrain.planner import shipped_predictor
+from redraft.evaluate.corpora import load_corpus
+from redraft.evaluate.measures import Texts
+from redraft.evaluate.precision import PlanPrecision
+
+EVALUATION = Path(__file__).resolve().parents[2] / "shared" / "data" / "eval"
+SOURCE = "The physician commenced the procedure in 1990, but Smith was not informed."
+
+
+@pytest.fixture(scope="module")
+def planner():
+    return Planner.load(device="cpu")
+
+
+def test_it_is_small_and_says_where_it_comes_from():
+    files = {path.name: path.stat().st_size for path in shipped_predictor().iterdir()}
+    assert sum(files.values()) <= 3_000_000
+    assert "README.md" in files
+
+
+def test_it_plans_what_a_reader_would(planner):
+    edits = {edit.phrase: edit for edit in planner(SOURCE).edits}
+    assert edits["commenced"].kind == "substitute"
+    assert edits["commenced"].targets[0] in ("started", "began")
+    assert "told" in edits["informed"].targets
+    assert [edits[word].kind for word in ("1990", "Smith", "not")] == ["insert"] * 3
+    assert all(0 < edit.probability <= 1 and edit.note for edit in edits.values())
+
+
+def test_strength_changes_how_much_is_changed(planner):
+    def changed(strength):
+        return sum(edit.kind != "insert" for edit in planner(SOURCE, strength=strength).edits)
+
+    counts = [changed(strength) for strength in ("light", "medium", "strong", 1.0)]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[-1]
+
+
+def test_the_paper_s_corpora_are_styles(planner):
+    assert {"turk", "automets", "wikiauto"} <= set(planner.styles)
+    assert not any("asset" in style for style in planner.styles)
+
+
+@pytest.mark.skipif(not EVALUATION.is_dir(), reason="the evaluation sets are not here")
+def test_it_is_as_good_as_the_table_says(planner):
+    """On 150 held-out sentences of Turk, so with room for chance below the figures of docs/predict.md."""
+    corpus = load_corpus("turk", "valid", data=EVALUATION)
+    rows = [int(row) for row in (EVALUATION / "turk_asset_valid_heldout400.ids").read_text().split()[:150]]
+    sources, references = ([texts[row] for row in rows] for texts in (corpus.sources, corpus.references[0]))
+    pairs = [SentencePair.of(*pair) for pair in zip(sources, references, strict=True)]
+    links = TrainedAligner.load(device="cpu").align(pair.words for pair in pairs)
+    oracle = [
+        extract(pair.source, pair.target, pair.source_words, pair.target_words, found, which="content").plan
+        for pair, found in zip(pairs, links, strict=True)
+    ]
+    precision = PlanPrecision(list(planner.plans(sources, style="turk")), oracle)
+    figures = precision.figures(precision.count(Texts(sources, sources, [references])).sum(0))
+    assert figures["precision_insert"] > 78
+    assert figures["precision_substitute"] > 15
