@@ -59,14 +59,13 @@ class Sureness:
     constant: float = 0.0
 
     @staticmethod
-    def facts(replaced: Floats, likely: Floats) -> Floats:
-        """(word, 2)"""
-        chance = np.clip(np.asarray(replaced, np.float64), 1e-6, 1 - 1e-6)
-        return np.stack([np.log(chance / (1 - chance)), np.log(np.clip(likely, 1e-6, 1))], -1)
+    def facts(replaced: float, likely: float) -> tuple[float, float]:
+        chance, share = min(max(replaced, 1e-6), 1 - 1e-6), min(max(likely, 1e-6), 1.0)
+        return math.log(chance / (1 - chance)), math.log(share)
 
-    def of(self, replaced: Floats, likely: Floats) -> Floats:
-        sums = self.facts(replaced, likely) @ np.array([self.replaced, self.likely]) + self.constant
-        return np.asarray(1 / (1 + np.exp(-sums)))
+    def of(self, replaced: float, likely: float) -> float:
+        odds, share = self.facts(replaced, likely)
+        return 1 / (1 + math.exp(-(self.replaced * odds + self.likely * share + self.constant)))
 
 
 @dataclass
@@ -83,6 +82,13 @@ class Predicted:
     edits: dict[int, Edit] = field(default_factory=dict)  # by the first word they are about
     taken: set[int] = field(default_factory=set)  # words that some edit is about
 
+    def __post_init__(self) -> None:
+        self._rows: list[list[float]] = self.chances.tolist()  # plain numbers: quicker to read one by one
+
+    def _chance(self, run: Sequence[int], action: int) -> float:
+        """The mean over some words."""
+        return sum(self._rows[at][action] for at in run) / len(run)
+
     def plan(self) -> EditPlan:
         """First what the meaning needs, then phrases and words to replace, phrases to leave out, words to keep."""
         self._keep_meaning()
@@ -92,7 +98,7 @@ class Predicted:
                 entry = self.lexicon.entry_of(keys[start : start + size])
                 if entry is not None and entry.targets:
                     self._replace(range(start, start + size), entry)
-        for unit in sorted(units(self.words), key=lambda unit: -float(self.chances[unit, 1].mean())):
+        for unit in sorted(units(self.words), key=lambda unit: -self._chance(unit, 1)):
             self._leave_out(unit)
         self._keep()
         return EditPlan(self.source, tuple(self.edits[at] for at in sorted(self.edits)))
@@ -129,10 +135,10 @@ class Predicted:
         if len(run) > 1 and (not entry.seen or entry.replaced < _LEAST_REPLACED * entry.seen):
             return
         phrase = self._phrase(run)
-        chance = float(self.chances[run, 2].mean())
+        chance = self._chance(run, 2)
         if len(run) > 1:  # how often it is replaced as a phrase tells more than its words do
             chance = max(chance, entry.replaced / entry.seen)
-        sure = float(self.sureness.of(np.array([chance]), np.array([entry.likely(ALTERNATIVES)]))[0])
+        sure = self.sureness.of(chance, entry.likely(ALTERNATIVES))
         if sure < self.levels.substitute:
             return
         targets = [_cased(text, phrase) for text, _ in entry.targets if folded(text) != folded(phrase)]
@@ -151,9 +157,9 @@ class Predicted:
         gone = sum(edit.kind == "delete" for edit in self.edits.values())
         if not free or gone + len(free) > _MOST_DELETED * len(self.words):
             return
-        whole = len(free) == len(content) and float(self.chances[free, 1].mean()) >= self.levels.delete
+        whole = len(free) == len(content) and self._chance(free, 1) >= self.levels.delete
         for at in free:
-            chance = float(self.chances[at, 1])
+            chance = self._rows[at][1]
             if not whole and (at == content[-1] or chance < self.levels.delete):
                 continue
             word = self.words[at]
@@ -166,13 +172,13 @@ class Predicted:
 
     def _keep(self) -> None:
         for at, word in enumerate(self.words):
-            chance = float(self.chances[at, 0])
+            chance = self._rows[at][0]
             if at not in self.taken and is_content(word.text) and chance >= self.levels.keep:
                 note = f"people keep it in {chance:.0%} of such places"
                 self._insert(range(at, at + 1), note, weight=_weight(chance, self.levels.keep))
 
     def _insert(self, run: range, note: str, *, weight: float) -> None:
-        chance = _shown(float(self.chances[run, 0].mean()))
+        chance = _shown(self._chance(run, 0))
         edit = Edit.insert(self._phrase(run), weight=weight, span=self._span(run), probability=chance, note=note)
         self._add(run, edit)
 

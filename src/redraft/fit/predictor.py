@@ -250,7 +250,8 @@ def _sureness(predictor: Predictor, rows: Sequence[Labelled]) -> Sureness:
     chances, single, likely, right = _substituted(predictor, rows)
     if not right[single].any():
         return Sureness()
-    return Sureness(*fit_logistic(Sureness.facts(chances[single, 2], likely[single]), right[single]))
+    facts = [Sureness.facts(*both) for both in zip(chances[single, 2], likely[single], strict=True)]
+    return Sureness(*fit_logistic(np.array(facts), right[single]))
 
 
 def _substituted(
@@ -279,7 +280,7 @@ def _measure(predictor: Predictor, sureness: Sureness, rows: Sequence[Labelled])
             "calibration_error": round(100 * calibration_error(score, told), 2),
         }
     if single.any():
-        sure = sureness.of(chances[single, 2], likely[single])
+        sure = np.array([sureness.of(*both) for both in zip(chances[single, 2], likely[single], strict=True)])
         figures["substitute"]["with_target"] = {
             "share": round(100 * float(right[single].mean()), 2),
             "calibration_error": round(100 * calibration_error(sure, right[single]), 2),
