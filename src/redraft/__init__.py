@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from redraft.decode.decoded import Decoded
     from redraft.decode.generate import generate
     from redraft.decode.redrafter import Redrafter
+    from redraft.decode.simplifier import Simplifier
 
 __version__ = "0.1.0"
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "EditPlan",
     "Planner",
     "Redrafter",
+    "Simplifier",
     "compile",
     "generate",
     "read_plans",
@@ -37,6 +39,7 @@ _WHERE = {
     "EditPlan": "redraft.constrain.edits",
     "Planner": "redraft.constrain.planner",
     "Redrafter": "redraft.decode.redrafter",
+    "Simplifier": "redraft.decode.simplifier",
     "compile": "redraft.constrain.compiler",
     "generate": "redraft.decode.generate",
     "read_plans": "redraft.constrain.plan_files",

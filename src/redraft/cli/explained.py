@@ -18,8 +18,8 @@ def explained(result: Result) -> str:
         lines.append(f"  ✓ keep {', '.join(stayed)}")
     if decoded.missing:
         lines.append(f"  ! missing: {', '.join(decoded.missing)}")
-    if result.unchanged:
-        lines.append(f"  left as it is: {result.unchanged}")
+    if decoded.unchanged:
+        lines.append(f"  left as it is: {decoded.unchanged}")
     return "\n".join([*lines, ""])
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.align import add_aligner_options, too_long_notice
 from redraft.cli.lines import binary, open_lines, source_of
-from redraft.cli.planner import add_planner_options, make_planning
+from redraft.cli.planner import add_planner_options, load_planner
 from redraft.cli.talk import OK, add_command, say
 from redraft.errors import ConfigError, shown
 
@@ -83,14 +83,14 @@ def run_predict(options: argparse.Namespace) -> int:
     if not options.texts and options.input is None:
         raise ConfigError("there is nothing to plan.", 'Give sentences ("They remain old .") or --input FILE.')
     with open_lines(options.texts, options.input) as lines:
-        planning = make_planning(options)
+        planner, planning = load_planner(options)
         waiting = iter(lines)
         while batch := list(islice(waiting, _BATCH)):
             good = list(takewhile(lambda line: line.error is None, batch))
-            for line, plan in zip(good, planning.plans([source_of(line) for line in good]), strict=True):
+            for line, plan in zip(good, planner.plans([source_of(line) for line in good], **planning), strict=True):
                 _write(plan)
                 total += Counter([edit.kind for edit in plan.edits] + ["plans"])
-                if plan.source.strip() and (reason := planning.unreadable(plan.source)):
+                if plan.source.strip() and (reason := planner.unreadable(plan.source)):
                     why.append(f"line {line.number}: no edits are predicted, since {reason}")
             binary(sys.stdout).flush()
             if len(good) < len(batch) and (error := batch[len(good)].error):

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from redraft.errors import ConfigError, shown
 
 if TYPE_CHECKING:
-    from redraft.constrain.edits import EditPlan
+    from redraft.constrain.planner import Planner
 
 _NAMES = ("strength", "style", "keep", "glossary", "predictor")
-
-
-@dataclass(frozen=True)
-class Planning:
-    """Sentences to plans, by the options given; and why a sentence should be left alone, if it should."""
-
-    plans: Callable[[Sequence[str]], Iterator[EditPlan]]
-    unreadable: Callable[[str], str | None]
 
 
 def add_planner_options(parser: Any) -> None:
@@ -43,8 +33,8 @@ def given_planner_option(options: argparse.Namespace) -> str | None:
     return next((f"--{name}" for name in _NAMES if getattr(options, name) is not None), None)
 
 
-def make_planning(options: argparse.Namespace, **changes: Any) -> Planning:
-    """Mistakes in files and numbers are found before weights are loaded; `changes` are for `Planner.plans`."""
+def load_planner(options: argparse.Namespace) -> tuple[Planner, dict[str, Any]]:
+    """The planner, and what its `plans` is told. Mistakes in files and numbers are found before weights are loaded."""
     from redraft.constrain.predicted import Levels
     from redraft.constrain.wishes import Wishes
 
@@ -56,10 +46,7 @@ def make_planning(options: argparse.Namespace, **changes: Any) -> Planning:
     planner = Planner.load(options.predictor, device=options.device)
     style = ANY if options.style is None else options.style
     planner.check_style(style)
-    return Planning(
-        lambda sources: planner.plans(sources, strength=strength, style=style, wishes=wishes, **changes),
-        planner.unreadable,
-    )
+    return planner, {"strength": strength, "style": style, "wishes": wishes}
 
 
 def _strength(text: str | None) -> Any:

@@ -7,21 +7,19 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from redraft.cli.lines import Line, binary
-from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import OnError
-from redraft.constrain.verdicts import Verdict, judge
+from redraft.constrain.verdicts import judge
 from redraft.constrain.wishes import KEPT, WANTED
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.errors import ConfigError, RedraftError
 
 if TYPE_CHECKING:
-    from redraft.cli.planner import Planning
-    from redraft.decode.redrafter import Redrafter
+    from redraft.decode.simplifier import Simplifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +29,6 @@ class Result:
     line: Line
     decoded: Decoded | None
     error: RedraftError | None = None
-    pieces: int = 1  # in which a sentence was rewritten
-    unchanged: str | None = None  # why it was left as it is
 
     def to_text(self) -> str:
         # str.splitlines knows more line ends than \n, and so do many readers.
@@ -42,96 +38,34 @@ class Result:
         return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False)
 
     def to_json(self) -> dict[str, Any]:
-        if self.decoded is None:
-            return {"error": str(self.error), "line": self.line.number}
-        pieces = {"pieces": self.pieces} if self.pieces > 1 else {}
-        return {**self.decoded.to_json(), **pieces, **({"unchanged": self.unchanged} if self.unchanged else {})}
+        return self.decoded.to_json() if self.decoded else {"error": str(self.error), "line": self.line.number}
 
 
 def rewrite_lines(
-    redrafter: Redrafter, lines: Iterable[Line], *, planning: Planning | None = None, batch_size: int = 8,
-    trace: bool = False,
-) -> Iterator[list[Result]]:  # fmt: skip
-    """Results batch by batch, one for each line and in their order. An error is a result and stops nothing.
-
-    With `planning` the plans are predicted: the lines have none.
-    """
+    simplifier: Simplifier, lines: Iterable[Line], *, batch_size: int = 8, trace: bool = False
+) -> Iterator[list[Result]]:
+    """Results batch by batch, one for each line and in their order. An error is a result and stops nothing."""
     lines = iter(lines)
     while batch := list(islice(lines, batch_size)):
         asked = [line for line in batch if line.plan is not None and line.plan.source.strip()]
-        results = [_untouched(line, planning) for line in asked] if planning else []
-        done = {id(result.line): result for result in results if result}
-        rest = [line for line in asked if id(line) not in done]
-        found = {id(result.line): result for result in _rewritten(redrafter, rest, planning, batch_size, trace)}
-        yield [found.get(id(line)) or done.get(id(line)) or _unasked(line) for line in batch]
+        found = {id(result.line): result for result in _rewritten(simplifier, asked, batch_size, trace)}
+        yield [found.get(id(line)) or _unasked(line) for line in batch]
 
 
-def _untouched(line: Line, planning: Planning) -> Result | None:
-    """The result of a text that no rewriting would do good; None for one to be rewritten."""
-    if line.plan is None or (why := planning.unreadable(line.plan.source)) is None:
-        return None
-    (asked,) = planning.plans([line.plan.source])  # nothing but what the user wants
-    same = Candidate(line.plan.source.strip(), 0.0, 0.0, tuple(judge(asked, line.plan.source)), (), False)
-    return Result(line, Decoded(line.plan.source, (same,)), unchanged=why)
-
-
-def _rewritten(
-    redrafter: Redrafter, lines: Sequence[Line], planning: Planning | None, batch_size: int, trace: bool
-) -> list[Result]:
+def _rewritten(simplifier: Simplifier, lines: Sequence[Line], batch_size: int, trace: bool) -> list[Result]:
     if not lines:
         return []
-    asked = [_pieces(redrafter, line.plan) for line in lines if line.plan is not None]
+    plans = [line.plan for line in lines if line.plan is not None]
     try:
-        if planning:
-            from redraft.decode.fitting import fitted
-
-            planned = fitted(redrafter, planning.plans([plan.source for plans in asked for plan in plans]))
-            asked = [list(islice(planned, len(plans))) for plans in asked]
-        outputs = redrafter.rewrite([plan for plans in asked for plan in plans], batch_size=batch_size, trace=trace)
+        found = list(simplifier.stream(plans, batch_size=batch_size, trace=trace))
     except ConfigError:
         raise
     except RedraftError as error:
         if len(lines) == 1:
             return [Result(lines[0], None, lines[0].located(error))]
-        alone = (_rewritten(redrafter, [line], planning, batch_size, trace) for line in lines)  # whose is it?
+        alone = (_rewritten(simplifier, [line], batch_size, trace) for line in lines)  # whose is it?
         return [result for results in alone for result in results]
-    found = iter(outputs)
-    return [
-        Result(line, _joined(line, list(islice(found, len(plans)))), pieces=len(plans))
-        for line, plans in zip(lines, asked, strict=True)
-    ]
-
-
-def _pieces(redrafter: Redrafter, plan: EditPlan) -> list[EditPlan]:
-    """A sentence too long for the model in pieces; with edits it stays whole, since they may reach across."""
-    return [plan] if plan.edits else [EditPlan(piece) for piece in redrafter.pieces(plan.source)]
-
-
-def _joined(line: Line, parts: Sequence[Decoded]) -> Decoded:
-    """The result of a sentence from those of its pieces; of several pieces, the best candidate of each."""
-    if len(parts) == 1 or line.plan is None:
-        return parts[0]
-    best = Candidate(
-        " ".join(part.output for part in parts),
-        sum(part.log_prob for part in parts),
-        sum(part.edit_score for part in parts),
-        tuple(_verdicts(line.plan.source, parts)),
-        tuple(token for part in parts for token in part.candidates[0].tokens),
-        any(part.truncated for part in parts),
-    )
-    return Decoded(line.plan.source, (best,), tuple(step for part in parts for step in part.trace))
-
-
-def _verdicts(source: str, parts: Sequence[Decoded]) -> Iterator[Verdict]:
-    """Those of all pieces, with the spans that their edits have in the whole sentence."""
-    start = 0
-    for part in parts:
-        start = source.index(part.source, start)
-        for verdict in part.edits:
-            span = verdict.edit.span
-            moved = replace(verdict.edit, span=(span[0] + start, span[1] + start)) if span else verdict.edit
-            yield replace(verdict, edit=moved)
-        start += len(part.source)
+    return [Result(line, decoded) for line, decoded in zip(lines, found, strict=True)]
 
 
 def _unasked(line: Line) -> Result:
@@ -180,9 +114,9 @@ def write_results(
                     break
                 skipped.append(result.error)
             if result.decoded is not None:
-                count.in_pieces += result.pieces > 1
+                count.in_pieces += result.decoded.pieces > 1
                 count.impossible += sum(verdict.status == "impossible" for verdict in result.decoded.edits)
-                count.unchanged += result.unchanged is not None
+                count.unchanged += result.decoded.unchanged is not None
                 count.unmet += _unmet_wishes(result.line.number, result.decoded)
             lines.append(shown(result))
         file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))

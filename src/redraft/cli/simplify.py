@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.explained import explained
 from redraft.cli.lines import count_lines, open_lines
-from redraft.cli.planner import add_planner_options, given_planner_option, make_planning
+from redraft.cli.planner import add_planner_options, given_planner_option, load_planner
 from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
 from redraft.cli.settings import add_setting, chosen_flags, config_from_flags, hints_of
 from redraft.cli.talk import OK, SKIPPED, add_command, say, whole_number
@@ -17,11 +17,10 @@ from redraft.decode.config import DecodeConfig
 from redraft.errors import ConfigError, shown
 
 if TYPE_CHECKING:
-    from redraft.decode.redrafter import Redrafter
+    from redraft.decode.simplifier import Simplifier
 
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
-_OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
 _SHOWN = 20  # wishes not met
 _DTYPES = ("float32", "bfloat16", "float16", "float64")
 
@@ -120,11 +119,10 @@ def run_simplify(options: argparse.Namespace) -> int:
     count = Written()
     try:
         with open_lines(options.texts, options.input, plan) as lines:
-            planning = make_planning(options, alternatives=_OFFERED) if options.plan == "predict" else None
-            redrafter = load_redrafter(options, config)
+            simplifier = load_simplifier(options, config)
             with opened(options.out) as file:
                 write_results(
-                    rewrite_lines(redrafter, lines, planning=planning, batch_size=batch_size, trace=options.trace),
+                    rewrite_lines(simplifier, lines, batch_size=batch_size, trace=options.trace),
                     file,
                     shown=explained if options.explain else Result.to_json_line if options.json else Result.to_text,
                     on_error=options.on_error,
@@ -146,14 +144,16 @@ def run_simplify(options: argparse.Namespace) -> int:
     return SKIPPED if count.skipped else OK
 
 
-def load_redrafter(options: argparse.Namespace, config: DecodeConfig) -> Redrafter:
-    """The model of the options. torch is imported here, and no earlier."""
+def load_simplifier(options: argparse.Namespace, config: DecodeConfig) -> Simplifier:
+    """The planner and the model of the options. torch is imported here, and no earlier."""
     from redraft.align.encoders import chosen_device
     from redraft.decode.redrafter import Redrafter
+    from redraft.decode.simplifier import Simplifier
 
     if options.device is not None:
         chosen_device(options.device)
-    return Redrafter(
+    planner, planning = load_planner(options) if options.plan == "predict" else (None, {})
+    redrafter = Redrafter(
         options.model,
         config=config,
         variants=options.variants,
@@ -162,3 +162,4 @@ def load_redrafter(options: argparse.Namespace, config: DecodeConfig) -> Redraft
         dtype=options.dtype,
         graphs=options.graphs,
     )
+    return Simplifier(redrafter, planner, **planning)

@@ -37,6 +37,8 @@ class Decoded:
     source: str
     candidates: tuple[Candidate, ...]
     trace: tuple[dict[str, Any], ...] = ()  # step by step, where asked for
+    pieces: int = 1  # in which it was rewritten
+    unchanged: str | None = None  # why it was left as it is
 
     @property
     def output(self) -> str:
@@ -66,4 +68,8 @@ class Decoded:
     def to_json(self) -> dict[str, Any]:
         known = {"source": self.source, **self.candidates[0].to_json(), "missing": self.missing}
         known["candidates"] = [candidate.to_json() for candidate in self.candidates]
-        return {**known, "trace": list(self.trace)} if self.trace else known
+        if self.trace:
+            known["trace"] = list(self.trace)
+        if self.pieces > 1:
+            known["pieces"] = self.pieces
+        return {**known, "unchanged": self.unchanged} if self.unchanged else known

@@ -1,0 +1,97 @@
+"""Sentences in, simpler ones out: a plan is predicted for each, fitted to the model and carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.planner import Planner
+from redraft.constrain.verdicts import Verdict, judge
+from redraft.decode.decoded import Candidate, Decoded
+from redraft.decode.fitting import fitted
+from redraft.decode.redrafter import Redrafter
+
+_OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
+
+
+class Simplifier:
+    """Rewrites whole texts: one too long for the model in pieces, one that is no English prose not at all.
+
+    `planning` is what `Planner.plans` is told: strength, style, wishes. Without a planner nothing is predicted, and a
+    text is rewritten as the model likes. A plan that has edits of its own is carried out as it stands.
+    """
+
+    def __init__(self, redrafter: Redrafter | None = None, planner: Planner | None = None, **planning: Any) -> None:
+        self.redrafter, self.planner, self.planning = redrafter or Redrafter(), planner, planning
+
+    @classmethod
+    def load(cls, *, device: str | None = None, **planning: Any) -> Simplifier:
+        """With the model and the predictor that come with the package."""
+        return cls(Redrafter(device=device), Planner.load(device=device), **planning)
+
+    def __call__(self, text: EditPlan | str, **changes: Any) -> Decoded:
+        return next(self.stream([text], **changes))
+
+    def stream(self, texts: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool = False) -> Iterator[Decoded]:
+        """In order, `batch_size` at a time."""
+        waiting = (EditPlan(text) if isinstance(text, str) else text for text in texts)
+        while batch := list(islice(waiting, batch_size)):
+            why = [self._unreadable(plan) for plan in batch]
+            asked = [plan for plan, reason in zip(batch, why, strict=True) if reason is None]
+            found = iter(self._rewritten(asked, batch_size, trace))
+            for plan, reason in zip(batch, why, strict=True):
+                yield next(found) if reason is None else self._untouched(plan, reason)
+
+    def plans(self, sources: Iterable[str]) -> Iterator[EditPlan]:
+        """What is predicted for each sentence, with the targets that the model finds fit."""
+        if self.planner is None:
+            return map(EditPlan, sources)
+        return fitted(self.redrafter, self.planner.plans(sources, alternatives=_OFFERED, **self.planning))
+
+    def _unreadable(self, plan: EditPlan) -> str | None:
+        return self.planner.unreadable(plan.source) if self.planner and not plan.edits else None
+
+    def _untouched(self, plan: EditPlan, why: str) -> Decoded:
+        (asked,) = self.plans([plan.source])  # nothing but what the user wants
+        same = Candidate(plan.source.strip(), 0.0, 0.0, tuple(judge(asked, plan.source)), (), False)
+        return Decoded(plan.source, (same,), unchanged=why)
+
+    def _rewritten(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> list[Decoded]:
+        """A plan with edits stays whole, since they may reach across; other texts are parted where they must be."""
+        parts = [[plan] if plan.edits else [EditPlan(piece) for piece in self.redrafter.pieces(plan.source)]
+                 for plan in plans]  # fmt: skip
+        planned = self.plans([part.source for some in parts for part in some if not part.edits])
+        parts = [[part if part.edits else next(planned) for part in some] for some in parts]
+        asked = [part for some in parts for part in some]
+        found = self.redrafter.stream(asked, batch_size=batch_size, trace=trace)
+        return [_joined(plan.source, list(islice(found, len(some)))) for plan, some in zip(plans, parts, strict=True)]
+
+
+def _joined(source: str, parts: Sequence[Decoded]) -> Decoded:
+    """The result of a text from those of its pieces; of several, the best candidate of each."""
+    if len(parts) == 1:
+        return parts[0]
+    best = Candidate(
+        " ".join(part.output for part in parts),
+        sum(part.log_prob for part in parts),
+        sum(part.edit_score for part in parts),
+        tuple(_verdicts(source, parts)),
+        tuple(token for part in parts for token in part.candidates[0].tokens),
+        any(part.truncated for part in parts),
+    )
+    return Decoded(source, (best,), tuple(step for part in parts for step in part.trace), pieces=len(parts))
+
+
+def _verdicts(source: str, parts: Sequence[Decoded]) -> Iterator[Verdict]:
+    """Those of all pieces, with the spans that their edits have in the whole text."""
+    start = 0
+    for part in parts:
+        start = source.index(part.source, start)
+        for verdict in part.edits:
+            span = verdict.edit.span
+            moved = replace(verdict.edit, span=(span[0] + start, span[1] + start)) if span else verdict.edit
+            yield replace(verdict, edit=moved)
+        start += len(part.source)
