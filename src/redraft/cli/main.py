@@ -17,6 +17,7 @@ from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, say
 from redraft.cli.train import add_train
 from redraft.cli.train_aligner import add_train_aligner
 from redraft.cli.train_predictor import add_train_predictor
+from redraft.cli.tune import add_tune
 from redraft.errors import RedraftError
 
 
@@ -37,6 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_train(commands)
     add_train_aligner(commands)
     add_train_predictor(commands)
+    add_tune(commands)
     return parser
 
 

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from redraft.decode.config import DecodeConfig
+from redraft.decode.config_files import read_config
 from redraft.errors import ConfigError, shown
 
 _METAVARS = {int: "N", float: "X", str: "TEXT"}
@@ -37,9 +38,13 @@ def chosen_flags(options: argparse.Namespace) -> dict[str, str]:
     return {name.removeprefix(_CHOSEN): text for name, text in vars(options).items() if name.startswith(_CHOSEN)}
 
 
-def config_from_flags(flags: Mapping[str, str]) -> DecodeConfig:
-    """Settings written as text, by the names of DecodeConfig: {"beams": "4", "lambdas": "1,2,1", "delta": "none"}."""
-    return DecodeConfig(**{name: parse_setting(name, text) for name, text in flags.items()})
+def config_from_flags(flags: Mapping[str, str], path: str | None = None) -> DecodeConfig:
+    """Settings written as text, by the names of DecodeConfig: {"beams": "4", "lambdas": "1,2,1", "delta": "none"}.
+
+    They win over those of the file at `path`.
+    """
+    known = read_config(path) if path is not None else {}
+    return DecodeConfig(**{**known, **{name: parse_setting(name, text) for name, text in flags.items()}})
 
 
 def parse_setting(name: str, text: str, of: Any = DecodeConfig) -> Any:

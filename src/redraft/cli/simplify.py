@@ -90,6 +90,7 @@ def add_simplify(commands: Any) -> None:
     out.add_argument("--out", metavar="FILE", help="write there instead of to standard output")
 
     search = simplify.add_argument_group("the search")
+    search.add_argument("--settings", metavar="FILE", help="settings as redraft tune finds them; options below win")
     for name in _FIRST:
         add_setting(search, name)
     search.add_argument("--variants", choices=get_args(Variants), default="case",
@@ -103,7 +104,7 @@ def add_simplify(commands: Any) -> None:
 
 def run_simplify(options: argparse.Namespace) -> int:
     """The command itself; returns the exit status."""
-    config = config_from_flags(chosen_flags(options))
+    config = config_from_flags(chosen_flags(options), options.settings)
     batch_size = whole_number("--batch-size", options.batch_size)
     if options.trace and not options.json:
         raise ConfigError("--trace has no place in plain text.", "Add --json.")

@@ -1,0 +1,1 @@
+"""Settings of the search found on validation data."""

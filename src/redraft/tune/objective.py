@@ -1,0 +1,65 @@
+"""How good settings are: SARI of a sample of validation sentences, told as it grows so that poor ones end early."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from redraft.constrain.edits import EditPlan
+from redraft.decode.config import DecodeConfig
+from redraft.decode.redrafter import Redrafter
+from redraft.evaluate.measures import Texts
+from redraft.evaluate.sari import Sari
+
+_PARTS = 4  # after each of which a try may end
+Report = Callable[[int, float], bool]  # part and SARI so far → whether to go on
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Plans and their references; sentence n of each belongs together."""
+
+    plans: Sequence[EditPlan]
+    references: Sequence[Sequence[str]]  # (reference, sentence)
+
+    def drawn(self, sentences: int, seed: int) -> Sample:
+        """So many of them, in an order that the seed decides."""
+        rows = list(range(len(self.plans)))
+        random.Random(seed).shuffle(rows)
+        rows = rows[:sentences]
+        return Sample([self.plans[row] for row in rows], [[texts[row] for row in rows] for texts in self.references])
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of a try; `finished` is False where it was given up."""
+
+    sari: float
+    seconds: float
+    finished: bool
+
+
+def tried(redrafter: Redrafter, config: DecodeConfig, sample: Sample, report: Report, *, batch_size: int = 16) -> Tried:
+    """Rewrite the sample part by part; within a part, sentences of like length together."""
+    began, sari = time.monotonic(), Sari()
+    size = -(-len(sample.plans) // _PARTS)
+    outputs: list[str] = []
+    value = 0.0
+    for start in range(0, len(sample.plans), size):
+        part = sample.plans[start : start + size]
+        order = sorted(range(len(part)), key=lambda at: len(part[at].source))
+        found = dict(zip(order, redrafter.rewrite([part[at] for at in order], batch_size=batch_size,
+                                                  **vars_of(config)), strict=True))  # fmt: skip
+        outputs += [found[at].output for at in range(len(part))]
+        done = len(outputs)
+        texts = Texts([plan.source for plan in sample.plans[:done]], outputs, [one[:done] for one in sample.references])
+        value = float(sari.figures(sari.count(texts).sum(0))["sari"])
+        if not report(start // size, value) and done < len(sample.plans):
+            return Tried(value, time.monotonic() - began, finished=False)
+    return Tried(value, time.monotonic() - began, finished=True)
+
+
+def vars_of(config: DecodeConfig) -> dict[str, object]:
+    return {name: getattr(config, name) for name in config.__dataclass_fields__}

@@ -1,0 +1,72 @@
+"""What is searched: for each method, which settings may take which values."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol
+
+from redraft.decode.config import DecodeConfig
+
+Ranges = Literal["wide", "paper"]
+
+
+class Suggests(Protocol):
+    """A trial of Optuna, or anything that chooses."""
+
+    def suggest_float(self, name: str, low: float, high: float) -> float: ...
+    def suggest_int(self, name: str, low: int, high: int) -> int: ...
+    def suggest_categorical(self, name: str, choices: Any) -> Any: ...
+
+
+def suggested(trial: Suggests, start: DecodeConfig, ranges: Ranges = "wide") -> DecodeConfig:
+    """One try: `start` with its method's settings drawn anew. "paper" is what the paper searched, on its scale."""
+    if start.method == "edit" and ranges == "paper":
+        lambdas = tuple(trial.suggest_float(name, 0.0, 1.0) for name in _LAMBDAS)
+        return start.with_changes(lambdas=lambdas, delta=trial.suggest_float("delta", 0.0, 2.0), scale="kind")
+    found: dict[str, Any] = {"length_penalty": trial.suggest_float("length_penalty", 0.0, 2.0)}
+    if start.method in ("edit", "neurologic"):
+        found["alpha"] = trial.suggest_int("alpha", 40, 400)
+        found["width"] = trial.suggest_int("width", start.beams, 3 * start.beams)
+    if start.method == "neurologic":
+        found["beta"] = trial.suggest_int("beta", 0, 10)
+    elif start.method == "negative":
+        found["ban"] = trial.suggest_categorical("ban", ["word", "token"])
+    elif start.method == "edit":
+        found["lambdas"] = tuple(trial.suggest_float(name, 0.0, 2.0) for name in _LAMBDAS)
+        pruned = trial.suggest_categorical("prunes", [True, False])
+        found["delta"] = trial.suggest_float("delta", 0.0, 10.0) if pruned else None
+        for name, choices in _WORDS.items():
+            found[name] = trial.suggest_categorical(name, choices)
+    return start.with_changes(**found)
+
+
+_LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute")
+_WORDS = {
+    "scale": ["edit", "kind"],
+    "group_by": ["all", "positive"],
+    "end": ["always", "likeliest", "met"],
+    "choose": ["edits", "sum"],
+}
+
+
+def as_suggested(config: DecodeConfig, ranges: Ranges = "wide") -> dict[str, Any]:
+    """The choices that lead to these settings: what the first trial is told, so that the start is never lost."""
+    taken: dict[str, Any] = {}
+
+    class Recalled:
+        def suggest_float(self, name: str, low: float, high: float) -> float:
+            value = dict(zip(_LAMBDAS, config.lambdas, strict=True)).get(name) if name in _LAMBDAS else None
+            value = getattr(config, name) if value is None else value
+            taken[name] = min(max(value, low), high)
+            return float(taken[name])
+
+        def suggest_int(self, name: str, low: int, high: int) -> int:
+            value = config.row_width if name == "width" else getattr(config, name)
+            taken[name] = min(max(value, low), high)
+            return int(taken[name])
+
+        def suggest_categorical(self, name: str, choices: Any) -> Any:
+            taken[name] = config.delta is not None if name == "prunes" else getattr(config, name)
+            return taken[name]
+
+    suggested(Recalled(), config, ranges)
+    return taken
