@@ -29,8 +29,5 @@ def _line(verdict: Verdict) -> str:
             "substitute": f"{edit.phrase} → {' / '.join(edit.targets)}"}[edit.kind]  # fmt: skip
     why = [*([f"{edit.probability:.0%}"] if edit.probability is not None else []), *filter(None, [edit.note])]
     mark = "✓" if verdict.status == "satisfied" else "✗"
-    return f"  {mark} {what}" + (f"  ({', '.join(why)})" if why else "") + _excuse(verdict)
-
-
-def _excuse(verdict: Verdict) -> str:
-    return f"  – {verdict.reason}" if verdict.reason else ""
+    cannot = f"  – {verdict.reason}" if verdict.reason else ""
+    return f"  {mark} {what}" + (f"  ({', '.join(why)})" if why else "") + cannot

@@ -78,7 +78,7 @@ def run_tune(options: argparse.Namespace) -> int:
     from redraft.tune.outcome import SETTINGS, write_outcome
     from redraft.tune.study import open_study
 
-    study = open_study(_storage(options), tuning, whole_number("--seed", options.seed, least=0))
+    study = open_study(_storage(options), tuning, tuning.facts["seed"])
     if workers == 1:
         _work(options, tuning, sample, 0)
     else:
@@ -136,8 +136,8 @@ def _work(options: argparse.Namespace, tuning: Tuning, sample: Sample, number: i
     from redraft.fit.progress_bar import ProgressBar
     from redraft.tune.study import finished, open_study, run_trials
 
-    trials, seed = whole_number("--trials", options.trials), whole_number("--seed", options.seed, least=0)
-    study = open_study(_storage(options), tuning, 1000 * seed + number)
+    trials = whole_number("--trials", options.trials)
+    study = open_study(_storage(options), tuning, 1000 * tuning.facts["seed"] + number)
     redrafter = Redrafter(
         options.model, config=tuning.start, device=options.device, dtype=options.dtype, graphs=options.graphs
     )

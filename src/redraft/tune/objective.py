@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from redraft.constrain.edits import EditPlan
 from redraft.decode.config import DecodeConfig
@@ -51,7 +51,7 @@ def tried(redrafter: Redrafter, config: DecodeConfig, sample: Sample, report: Re
         part = sample.plans[start : start + size]
         order = sorted(range(len(part)), key=lambda at: len(part[at].source))
         found = dict(zip(order, redrafter.rewrite([part[at] for at in order], batch_size=batch_size,
-                                                  **vars_of(config)), strict=True))  # fmt: skip
+                                                  **asdict(config)), strict=True))  # fmt: skip
         outputs += [found[at].output for at in range(len(part))]
         done = len(outputs)
         texts = Texts([plan.source for plan in sample.plans[:done]], outputs, [one[:done] for one in sample.references])
@@ -59,7 +59,3 @@ def tried(redrafter: Redrafter, config: DecodeConfig, sample: Sample, report: Re
         if not report(start // size, value) and done < len(sample.plans):
             return Tried(value, time.monotonic() - began, finished=False)
     return Tried(value, time.monotonic() - began, finished=True)
-
-
-def vars_of(config: DecodeConfig) -> dict[str, object]:
-    return {name: getattr(config, name) for name in config.__dataclass_fields__}

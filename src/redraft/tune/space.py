@@ -51,11 +51,11 @@ _WORDS = {
 def as_suggested(config: DecodeConfig, ranges: Ranges = "wide") -> dict[str, Any]:
     """The choices that lead to these settings: what the first trial is told, so that the start is never lost."""
     taken: dict[str, Any] = {}
+    lambdas = dict(zip(_LAMBDAS, config.lambdas, strict=True))
 
     class Recalled:
         def suggest_float(self, name: str, low: float, high: float) -> float:
-            value = dict(zip(_LAMBDAS, config.lambdas, strict=True)).get(name) if name in _LAMBDAS else None
-            value = getattr(config, name) if value is None else value
+            value = lambdas[name] if name in lambdas else getattr(config, name)
             taken[name] = min(max(value, low), high)
             return float(taken[name])
 
