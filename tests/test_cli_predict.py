@@ -197,3 +197,29 @@ def test_words_that_stay_are_told_together(capsys):
 def test_two_forms_at_once_are_refused(capsys):
     assert main(["simplify", "--model", MODEL, "--json", "--explain", SENTENCE]) == 2
     assert "--explain and --json" in capsys.readouterr().err
+
+
+def test_without_a_plan_edits_are_predicted(predict, tmp_path):
+    """For a real model; not for plain beam search, nor for scripted models, which know a few words only."""
+    save_eight_bit_model(tiny_model_for("bart", single_digits()), single_digits(), tmp_path)
+    flags = ["simplify", "--model", str(tmp_path), "--beams", "2", "--max-tokens", "6", "--json"]
+    _, [default], _ = predict(*flags, "The man ruled in 1720 .")
+    _, [asked], _ = predict(*flags, "The man ruled in 1720 .", "--plan", "predict", "--settings", "predicted")
+    assert default == asked
+    assert [edit["insert"] for edit in default["edits"]] == ["1720"]
+
+
+@pytest.mark.parametrize("flags", [["--method", "beam"], []])
+def test_where_nothing_is_predicted(flags, capsys):
+    assert main(["simplify", "--model", MODEL, SENTENCE, "--json", *flags]) == 0
+    assert json.loads(capsys.readouterr().out)["edits"] == []
+
+
+def test_the_usual_style_is_one_of_those_learned(predictor, tmp_path, capsys):
+    about = json.loads((predictor / "predictor.json").read_text(encoding="utf-8"))
+    assert about["usual"] == "any"
+    files = [f"--{name}={predictor.parent / file}" for name, file in
+             (("pairs", "pairs.tsv"), ("synonyms", "synonyms.txt"), ("difficulty", "difficulty.tsv"))]  # fmt: skip
+    flags = ["--leave-out", "left", "--device", "cpu", "--out", str(tmp_path), "--usual-style", "poetry"]
+    assert main(["train-predictor", *files, *flags]) == 2
+    assert 'no pair has the style "poetry".\n  Use any, toy.' in capsys.readouterr().err

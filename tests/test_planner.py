@@ -11,6 +11,7 @@ from redraft.align.pairs import SentencePair
 from redraft.constrain.commonness import Commonness, Known
 from redraft.constrain.lexicon import Entry
 from redraft.constrain.planner import Planner
+from redraft.constrain.predicted import Levels
 from redraft.errors import ConfigError, CorpusError, ModelError, PlanError
 from redraft.fit import predictor as fit_predictor
 from redraft.fit.calibration import calibrate, calibration_error, fit_logistic
@@ -255,7 +256,9 @@ def trained(tmp_path_factory):
 
 def test_a_planner_learns_what_people_did(trained):
     planner, _, _ = trained
-    plan = planner("the child apparently quietly purchased two houses near the river .")
+    plan = planner(
+        "the child apparently quietly purchased two houses near the river .", strength=Levels(0.5, 0.2, 0.75)
+    )
     edits = {edit.phrase: edit for edit in plan.edits}
     assert edits["purchased"].targets[0] == "bought"
     assert edits["purchased"].probability > 0.5

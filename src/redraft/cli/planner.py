@@ -15,8 +15,13 @@ _NAMES = ("strength", "style", "keep", "glossary", "predictor")
 
 def add_planner_options(parser: Any) -> None:
     for name, metavar, text in (
-        ("strength", "HOW", "how much is changed: light, medium (default), strong, or a number from 0 to 1"),
-        ("style", "NAME", "edit as people did in this corpus: turk, onestopenglish, automets, …; any if not given"),
+        (
+            "strength",
+            "HOW",
+            "how much is changed: light, medium (default), strong, a number from 0 to 1, or from which probability on "
+            "words are left out, replaced and, if you like, asked to stay: 0.25,0.13 or 0.12,0.1,0.65",
+        ),
+        ("style", "NAME", "edit as people did in this corpus: turk, onestopenglish, automets, …; any: in all of them"),
         (
             "keep",
             "FILE",
@@ -41,22 +46,27 @@ def load_planner(options: argparse.Namespace) -> tuple[Planner, dict[str, Any]]:
     strength = _strength(options.strength)
     Levels.of(strength)
     wishes = Wishes.read(options.keep, options.glossary) if (options.keep, options.glossary) != (None, None) else None
-    from redraft.constrain.planner import ANY, Planner
+    from redraft.constrain.planner import Planner
 
     planner = Planner.load(options.predictor, device=options.device)
-    style = ANY if options.style is None else options.style
-    planner.check_style(style)
-    return planner, {"strength": strength, "style": style, "wishes": wishes}
+    if options.style is not None:
+        planner.check_style(options.style)
+    return planner, {"strength": strength, "style": options.style, "wishes": wishes}
 
 
 def _strength(text: str | None) -> Any:
+    from redraft.constrain.predicted import Levels
+
     if text is None:
         return "medium"
     try:
-        return float(text)
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        if text in ("light", "medium", "strong"):
-            return text
-        raise ConfigError(
-            f"--strength {shown(text)} is not known.", "Use light, medium, strong or a number from 0 to 1."
-        ) from None
+        numbers = []
+    if len(numbers) in (2, 3):
+        return Levels(*numbers)
+    if len(numbers) == 1:
+        return numbers[0]
+    if text in ("light", "medium", "strong"):
+        return text
+    raise ConfigError(f"--strength {shown(text)} is not known.", "Use light, medium, strong or a number from 0 to 1.")

@@ -14,6 +14,7 @@ from redraft.cli.talk import OK, SKIPPED, add_command, say, whole_number
 from redraft.constrain.phrases import Variants
 from redraft.constrain.plan_files import OnError
 from redraft.decode.config import DecodeConfig
+from redraft.decode.config_files import PREDICTED_NAME
 from redraft.errors import ConfigError, shown
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ _DTYPES = ("float32", "bfloat16", "float16", "float64")
 _EXAMPLES = """\
 examples:
   redraft simplify "The artisans remain old ."
-  redraft simplify --plan predict --explain "The artisans remain old ."
+  redraft simplify --explain "The artisans remain old ."
   redraft simplify --input complex.txt --on-error skip > simple.txt
-  redraft simplify --plan predict --strength light --keep names.txt --input complex.txt > simple.txt
+  redraft simplify --strength light --keep names.txt --input complex.txt > simple.txt
   redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
   redraft simplify --model ./my-model --input complex.txt --plan plans.jsonl --json > results.jsonl
 
@@ -48,22 +49,22 @@ def add_simplify(commands: Any) -> None:
         commands,
         "simplify",
         run_simplify,
-        help="rewrite sentences, each by its plan",
+        help="rewrite sentences, each by its plan or by one that is predicted",
         usage="redraft simplify [options] [TEXT ...]",
-        about="Rewrite sentences with a model, each by the edits that its plan asks for.",
+        about="Rewrite sentences with a model, each by the edits of its plan or by edits that are predicted.",
         examples=_EXAMPLES,
     )
     what = simplify.add_argument_group("what to rewrite")
     what.add_argument("texts", nargs="*", metavar="TEXT", help="one sentence for each argument")
     what.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")
-    what.add_argument("--plan", metavar="FILE", default="none",
+    what.add_argument("--plan", metavar="FILE",
                       help="edits, and with them the sentences: FILE.jsonl or -. Sentences given as well must be the "
-                           "same, line by line. predict: edits that the software chooses; none (default): no "
-                           "edits")  # fmt: skip
+                           "same, line by line. predict (default): edits that the software chooses; none: no edits, "
+                           "the default for --method beam and for scripted models")  # fmt: skip
     what.add_argument("--on-error", choices=get_args(OnError), default="raise",
                       help="at a bad line: raise stops (default), skip leaves its output line empty")  # fmt: skip
 
-    add_planner_options(simplify.add_argument_group("the plan, with --plan predict"))
+    add_planner_options(simplify.add_argument_group("the plan that is predicted"))
 
     model = simplify.add_argument_group("the model")
     model.add_argument("--model", metavar="NAME",
@@ -90,7 +91,9 @@ def add_simplify(commands: Any) -> None:
     out.add_argument("--out", metavar="FILE", help="write there instead of to standard output")
 
     search = simplify.add_argument_group("the search")
-    search.add_argument("--settings", metavar="FILE", help="settings as redraft tune finds them; options below win")
+    search.add_argument("--settings", metavar="FILE",
+                        help="a file of settings as redraft tune writes it; options below win. predicted: what suits "
+                             "plans that are predicted, and is the default for them")  # fmt: skip
     for name in _FIRST:
         add_setting(search, name)
     search.add_argument("--variants", choices=get_args(Variants), default="case",
@@ -104,7 +107,11 @@ def add_simplify(commands: Any) -> None:
 
 def run_simplify(options: argparse.Namespace) -> int:
     """The command itself; returns the exit status."""
-    config = config_from_flags(chosen_flags(options), options.settings)
+    flags, table = chosen_flags(options), options.model.removeprefix("scripted:") if options.model else None
+    if options.plan is None:
+        options.plan = "none" if flags.get("method") == "beam" or table != options.model else "predict"
+    settings = options.settings or (PREDICTED_NAME if options.plan == "predict" else None)
+    config = config_from_flags(flags, settings)
     batch_size = whole_number("--batch-size", options.batch_size)
     if options.trace and not options.json:
         raise ConfigError("--trace has no place in plain text.", "Add --json.")
@@ -115,7 +122,6 @@ def run_simplify(options: argparse.Namespace) -> int:
     plan = None if options.plan in ("none", "predict") else options.plan
     if options.plan != "predict" and (flag := given_planner_option(options)):
         raise ConfigError(f"{flag} is about plans that are predicted.", "Add --plan predict, or leave it out.")
-    table = options.model.removeprefix("scripted:") if options.model else None
     check_out(options.out, [options.input, plan, table, options.keep, options.glossary])
     count = Written()
     try:

@@ -32,6 +32,7 @@ def add_train_predictor(commands: Any) -> None:
         ("difficulty", "FILE", "word ⇥ number from 1 to 6: how hard people find it"),
         ("out", "DIR", "where the predictor goes"),
         ("aligner", "DIR", "a folder of redraft train-aligner; if not given, what comes with the package"),
+        ("usual-style", "TAG", "the style of plans for which none is asked; any if not given"),
         ("epochs", "N", "times that every pair is read"),
         ("seed", "N", "of order, turns and the network's first weights"),
         ("device", "NAME", "cpu, cuda, …; a GPU where there is one if not given"),
@@ -51,7 +52,7 @@ def run_train_predictor(options: argparse.Namespace) -> int:
     for name in ("pairs", "synonyms", "difficulty", "out"):
         if getattr(options, name) is None:
             raise ConfigError(f"--{name} is missing.", "Add it; --help shows examples.")
-    chosen: dict[str, Any] = {}
+    chosen: dict[str, Any] = {} if options.usual_style is None else {"usual": options.usual_style}
     if options.epochs is not None:
         chosen["epochs"] = whole_number("--epochs", options.epochs)
     if options.seed is not None:

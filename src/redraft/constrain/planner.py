@@ -40,13 +40,16 @@ class Planner:
     """Decides which words of a sentence to replace, to leave out and to keep.
 
     `strength` says how much is changed: light, medium, strong, or a number from 0 to 1. `style` is the name of a corpus
-    that the predictor learned from: it then edits as people did there.
+    that the predictor learned from: it then edits as people did there. `usual` is the style where none is asked for.
     """
 
     def __init__(
-        self, predictor: Predictor, styles: Sequence[str], sureness: Sureness, *, aligner: str | None = None
-    ) -> None:
+        self, predictor: Predictor, styles: Sequence[str], sureness: Sureness, *,
+        usual: str = ANY, aligner: str | None = None,
+    ) -> None:  # fmt: skip
         self.predictor, self.styles, self.sureness, self.aligner = predictor, tuple(styles), sureness, aligner
+        self.usual = usual
+        self.check_style(usual)
 
     @classmethod
     def load(cls, folder: str | Path | None = None, *, device: str | None = None) -> Planner:
@@ -57,7 +60,7 @@ class Planner:
             head = PredictorHead(HeadShape(**about["head"]))
             head.load_state_dict(load_eight_bit(path / _WEIGHTS))
             aligner, encoder = about["aligner"], about["encoder"]
-            styles, sureness = about["styles"], Sureness(**about["sureness"])
+            styles, sureness, usual = about["styles"], Sureness(**about["sureness"]), about["usual"]
         except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
             problem = (
                 "this copy of redraft comes without its predictor" if folder is None else f"{path} holds no predictor"
@@ -70,7 +73,8 @@ class Planner:
                 f"{path} was trained above another encoder.", "Train it again with redraft train-predictor."
             )
         tables = Tables(Lexicon.load(path / _LEXICON), Commonness.load(path / _COMMONNESS))
-        return cls(Predictor(trained, head, tables), styles, sureness, aligner=aligner and str(path / aligner))
+        predictor, aligner = Predictor(trained, head, tables), aligner and str(path / aligner)
+        return cls(predictor, styles, sureness, usual=usual, aligner=aligner)
 
     def save(self, folder: str | Path, report: Mapping[str, Any] | None = None) -> None:
         """`report` is what there is to know of the training."""
@@ -81,8 +85,8 @@ class Planner:
         self.predictor.tables.commonness.save(path / _COMMONNESS)
         aligner = self.aligner and os.path.relpath(self.aligner, path)
         about = {
-            "head": self.predictor.head.shape.to_json(), "styles": list(self.styles), "aligner": aligner,
-            "encoder": self.predictor.above, "sureness": asdict(self.sureness), **(report or {}),
+            "head": self.predictor.head.shape.to_json(), "styles": list(self.styles), "usual": self.usual,
+            "aligner": aligner, "encoder": self.predictor.above, "sureness": asdict(self.sureness), **(report or {}),
         }  # fmt: skip
         with replacing(path / _ABOUT) as file:
             file.write((json.dumps(about, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))
@@ -92,14 +96,14 @@ class Planner:
         return next(self.plans([source], **changes))
 
     def plans(
-        self, sources: Iterable[str], *, strength: Strength | float = "medium", style: str = ANY,
+        self, sources: Iterable[str], *, strength: Strength | float | Levels = "medium", style: str | None = None,
         wishes: Wishes | None = None, alternatives: int = ALTERNATIVES,
     ) -> Iterator[EditPlan]:  # fmt: skip
         """A plan for each sentence, in order; wishes win over what is predicted. What is no English gets no edits.
 
         Substitutions have at most so many `alternatives`; `redraft.decode.fitting` chooses among them by a model.
         """
-        levels, number = Levels.of(strength), self.check_style(style)
+        levels, number = Levels.of(strength), self.check_style(style or self.usual)
         waiting = iter(sources)
         while ahead := list(islice(waiting, _AHEAD)):
             plain = [EditPlan(source) for source in ahead]  # or an error, where it is no text

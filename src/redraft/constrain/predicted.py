@@ -23,6 +23,8 @@ Strength = Literal["light", "medium", "strong"]
 
 ALTERNATIVES = 3  # targets that a substitution offers
 _DIAL: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
+_MEANING = 0.2  # weight of what the meaning needs: names, numbers, negations, addresses
+_PULL = {"insert": 0.05, "delete": 0.72, "substitute": 0.07}  # weights of edits that are fairly sure
 _MOST_DELETED = 0.5  # share of a sentence's words: something is to be left of it
 _LEAST_REPLACED = 0.15  # share of its occurrences in which a phrase of several words is replaced, or it is let be
 
@@ -33,21 +35,33 @@ class Levels:
 
     delete: float
     substitute: float  # by one of its targets
-    keep: float
+    keep: float | None = None  # None: only what the meaning needs is asked to stay
+
+    def __post_init__(self) -> None:
+        for level in (self.delete, self.substitute, 0.0 if self.keep is None else self.keep):
+            if not 0 <= level <= 1:
+                raise ConfigError(f"{level:g} is no probability.", "Give levels from 0 to 1.")
 
     @classmethod
-    def of(cls, strength: Strength | float) -> Levels:
-        """By name, or a number from 0 (only what is nearly sure) to 1 (whatever may be)."""
+    def of(cls, strength: Strength | float | Levels) -> Levels:
+        """By name, or a number from 0 (only what is likely) to 1 (whatever may be)."""
+        if isinstance(strength, Levels):
+            return strength
         share = _DIAL.get(strength) if isinstance(strength, str) else strength
         if share is None or not 0 <= share <= 1:
             raise ConfigError(f"strength is {shown(strength)}.", "Use light, medium, strong or a number from 0 to 1.")
-        return cls(_between(0.95, 0.25, share), _between(0.6, 0.04, share), 0.75)
+        return cls(_between(0.67, 0.05, share), _between(0.45, 0.03, share))
 
 
 def _between(first: float, last: float, share: float) -> float:
     """From one probability to another, evenly in log-odds."""
-    low, high = (math.log(chance / (1 - chance)) for chance in (first, last))
+    low, high = _log_odds(first), _log_odds(last)
     return 1 / (1 + math.exp(-(low + share * (high - low))))
+
+
+def _log_odds(chance: float) -> float:
+    chance = min(max(chance, 1e-6), 1 - 1e-6)
+    return math.log(chance / (1 - chance))
 
 
 @dataclass(frozen=True)
@@ -60,8 +74,7 @@ class Sureness:
 
     @staticmethod
     def facts(replaced: float, likely: float) -> tuple[float, float]:
-        chance, share = min(max(replaced, 1e-6), 1 - 1e-6), min(max(likely, 1e-6), 1.0)
-        return math.log(chance / (1 - chance)), math.log(share)
+        return _log_odds(replaced), math.log(min(max(likely, 1e-6), 1.0))
 
     def of(self, replaced: float, likely: float) -> float:
         odds, share = self.facts(replaced, likely)
@@ -106,7 +119,7 @@ class Predicted:
     def _keep_meaning(self) -> None:
         """Addresses, names, numbers and negations: nothing is written for them, and they are not left out."""
         for run in self._addresses():
-            self._insert(run, "an address: it stays", weight=2.0)
+            self._insert(run, "an address: it stays", weight=_MEANING)
         named = {name.casefold() for name in names(self.source)}
         for place, word in enumerate(self.words):
             why = None
@@ -118,7 +131,7 @@ class Predicted:
                 why = "a negation"
             if why is not None and place not in self.taken:
                 held = place and word.text[0] in APOSTROPHES and self.words[place - 1].end == word.start  # didn't
-                self._insert(range(place - bool(held), place + 1), f"{why}: it stays", weight=2.0)
+                self._insert(range(place - bool(held), place + 1), f"{why}: it stays", weight=_MEANING)
 
     def _addresses(self) -> Iterator[range]:
         """Words without white space between them, where together they are an address."""
@@ -145,8 +158,8 @@ class Predicted:
         if not targets:
             return
         edit = Edit.substitute(
-            phrase, *targets[: self.alternatives], weight=_weight(sure, self.levels.substitute), span=self._span(run),
-            probability=round(sure, 3), note=_why(entry),
+            phrase, *targets[: self.alternatives], weight=_weight("substitute", sure, self.levels.substitute),
+            span=self._span(run), probability=round(sure, 3), note=_why(entry),
         )  # fmt: skip
         self._add(run, edit)
 
@@ -166,16 +179,18 @@ class Predicted:
             note = f"people leave it out in {chance:.0%} of such places"
             if whole and len(content) > 1:
                 note += f", with all of “{self._phrase(unit)}”"
-            weight = _weight(max(chance, self.levels.delete), self.levels.delete)
+            weight = _weight("delete", chance, self.levels.delete)
             edit = Edit.delete(word.text, weight=weight, span=self._span([at]), probability=_shown(chance), note=note)
             self._add([at], edit)
 
     def _keep(self) -> None:
+        if self.levels.keep is None:
+            return
         for at, word in enumerate(self.words):
             chance = self._rows[at][0]
             if at not in self.taken and is_content(word.text) and chance >= self.levels.keep:
                 note = f"people keep it in {chance:.0%} of such places"
-                self._insert(range(at, at + 1), note, weight=_weight(chance, self.levels.keep))
+                self._insert(range(at, at + 1), note, weight=_weight("insert", chance, self.levels.keep))
 
     def _insert(self, run: range, note: str, *, weight: float) -> None:
         chance = _shown(self._chance(run, 0))
@@ -217,9 +232,10 @@ def _cased(text: str, phrase: str) -> str:
     return text[:1].upper() + text[1:] if phrase[:1].isupper() else text
 
 
-def _weight(chance: float, least: float) -> float:
-    """From 0.75 where an edit is just named to 1.5 where it is sure."""
-    return round(0.75 + 0.75 * (chance - least) / max(1e-6, 1 - least), 2)
+def _weight(kind: str, chance: float, least: float) -> float:
+    """By the odds: the search adds it to log-probabilities. A few times its kind's where an edit is all but sure."""
+    ahead = max(0.0, _log_odds(chance) - _log_odds(least))
+    return round(_PULL[kind] * min(3.0, 0.3 + 0.5 * ahead), 3)
 
 
 def _shown(chance: float) -> float:

@@ -10,15 +10,18 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from redraft.decode.config import DecodeConfig
+from redraft.decode.config import PREDICTED, DecodeConfig
 from redraft.errors import ConfigError
 from redraft.files import replacing
 
+PREDICTED_NAME = "predicted"
 _NONE = "none"  # TOML has no word for it
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The settings that a file names, checked; the others keep their defaults."""
+    """The settings that a file names, checked; the others keep their defaults. `predicted` is no file but PREDICTED."""
+    if str(path) == PREDICTED_NAME:
+        return dict(PREDICTED)
     try:
         found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

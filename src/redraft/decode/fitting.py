@@ -20,7 +20,7 @@ _BATCH = 64  # texts scored together
 _AHEAD = 32  # plans read at once
 
 
-def fitted(redrafter: Redrafter, plans: Iterable[EditPlan], *, keep: int = 3, gap: float = 6.0) -> Iterator[EditPlan]:
+def fitted(redrafter: Redrafter, plans: Iterable[EditPlan], *, keep: int = 3, gap: float = 1.0) -> Iterator[EditPlan]:
     """Plans whose substitutions have their likeliest targets first, at most `keep`, none further than `gap` behind.
 
     A target is judged by the log-probability of the source with it in its place. Edits without a span are let be,
@@ -58,7 +58,7 @@ def _is_open(edit: Edit) -> bool:
 def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """log p(text | source) for each (source, text), summed over tokens; −∞ for what is longer than the model reads."""
     room = position_limit(redrafter.model)
-    fit = [at for at, pair in enumerate(pairs) if room is None or _size(redrafter, *pair) <= room]
+    fit = [at for at, size in enumerate(_sizes(redrafter, pairs)) if room is None or size <= room]
     order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of like length are scored together
     found = [-math.inf] * len(pairs)
     for start in range(0, len(order), _BATCH):
@@ -68,12 +68,13 @@ def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[fl
     return found
 
 
-def _size(redrafter: Redrafter, source: str, text: str) -> int:
-    """Tokens that the model has to hold at once."""
-    sizes = [len(redrafter.tokenizer(one, verbose=False)["input_ids"]) for one in (source, text)]
+def _sizes(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[int]:
+    """Tokens that the model has to hold at once, for each pair."""
+    texts = list(dict.fromkeys(text for pair in (*pairs, (redrafter.prompt,)) for text in pair))
+    size_of = dict(zip(texts, map(len, redrafter.tokenizer(texts, verbose=False)["input_ids"]), strict=True))
     if redrafter.model.config.is_encoder_decoder:
-        return max(sizes)
-    return sum(sizes) + len(redrafter.tokenizer(redrafter.prompt, verbose=False)["input_ids"])
+        return [max(size_of[source], size_of[text]) for source, text in pairs]
+    return [size_of[source] + size_of[text] + size_of[redrafter.prompt] for source, text in pairs]
 
 
 @torch.inference_mode()
@@ -116,4 +117,5 @@ def _summed(logits: torch.Tensor, wanted: torch.Tensor) -> list[float]:
     losses = torch.nn.functional.cross_entropy(
         logits.float().transpose(1, 2), wanted, ignore_index=-100, reduction="none"
     )
-    return [-float(loss) for loss in losses.sum(1)]
+    found: list[float] = (-losses.sum(1)).tolist()
+    return found

@@ -10,11 +10,14 @@ from typing import Any
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.planner import Planner
 from redraft.constrain.verdicts import Verdict, judge
+from redraft.decode.config import PREDICTED, DecodeConfig
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.fitting import fitted
 from redraft.decode.redrafter import Redrafter
+from redraft.decode.sound import sound_first
 
 _OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
+_LOOKED_AT = 8  # finished texts among which the soundest is looked for
 
 
 class Simplifier:
@@ -30,7 +33,8 @@ class Simplifier:
     @classmethod
     def load(cls, *, device: str | None = None, **planning: Any) -> Simplifier:
         """With the model and the predictor that come with the package."""
-        return cls(Redrafter(device=device), Planner.load(device=device), **planning)
+        redrafter = Redrafter(config=DecodeConfig(**PREDICTED), device=device)
+        return cls(redrafter, Planner.load(device=device), **planning)
 
     def __call__(self, text: EditPlan | str, **changes: Any) -> Decoded:
         return next(self.stream([text], **changes))
@@ -66,8 +70,17 @@ class Simplifier:
         planned = self.plans([part.source for some in parts for part in some if not part.edits])
         parts = [[part if part.edits else next(planned) for part in some] for some in parts]
         asked = [part for some in parts for part in some]
-        found = self.redrafter.stream(asked, batch_size=batch_size, trace=trace)
+        found = self._found(asked, batch_size, trace)
         return [_joined(plan.source, list(islice(found, len(some)))) for plan, some in zip(plans, parts, strict=True)]
+
+    def _found(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> Iterator[Decoded]:
+        config = self.redrafter.config
+        if self.planner is None:
+            return self.redrafter.stream(plans, batch_size=batch_size, trace=trace)
+        several = max(config.candidates, min(_LOOKED_AT, config.beams))
+        found = self.redrafter.stream(plans, batch_size=batch_size, trace=trace, candidates=several)
+        commonness = self.planner.predictor.tables.commonness
+        return (sound_first(one, commonness, config.candidates) for one in found)
 
 
 def _joined(source: str, parts: Sequence[Decoded]) -> Decoded:

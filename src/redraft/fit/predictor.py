@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from redraft.align.batches import PairReader
 from redraft.align.trained import TrainedAligner
 from redraft.constrain.lexicon import Entry, key_of
-from redraft.constrain.planner import Planner
+from redraft.constrain.planner import ANY, Planner
 from redraft.constrain.predicted import ALTERNATIVES, Sureness
 from redraft.constrain.predictor import ACTIONS, Floats, HeadShape, Predictor, PredictorHead, Tables, logits_of
-from redraft.errors import ConfigError
+from redraft.errors import ConfigError, shown
 from redraft.files import digest
 from redraft.fit.calibration import calibrate, calibration_error, fit_logistic
 from redraft.fit.checkpoints import chance, restore_chance, save_whole
@@ -47,6 +47,7 @@ class PredictorTraining:
     any_style: float = 0.5  # share of the sentences whose style it is not told
     longest: int = 120  # words
     held: float = 0.04  # share of the sources, of which one half calibrates and the other measures
+    usual: str = ANY  # the style of plans for which none is asked
     seed: int = 0
 
 
@@ -94,6 +95,8 @@ def train_predictor(
     if len(rows) < settings.batch // 4 or not half or not other:
         total = len(rows) + len(half) + len(other)
         raise ConfigError(f"{total} pairs are too few to learn from.", "Give a file with thousands of pairs.")
+    if settings.usual not in (ANY, *styles):
+        raise ConfigError(f"no pair has the style {shown(settings.usual)}.", f"Use {ANY}, {', '.join(sorted(styles))}.")
     encoder = trained.model.encoder
     shape = HeadShape(encoder.config.hidden_size, encoder.config.num_hidden_layers + 1, styles=1 + len(styles))
     torch.manual_seed(settings.seed)
@@ -105,7 +108,7 @@ def train_predictor(
     sureness = _sureness(predictor, half)
     figures = _measure(predictor, sureness, other)
     say("held out: " + json.dumps(figures))
-    planner = Planner(predictor, styles, sureness, aligner=aligner)
+    planner = Planner(predictor, styles, sureness, usual=settings.usual, aligner=aligner)
     planner.save(out, {"settings": asdict(settings), "pairs": len(rows), "held": figures, "log": log})
     (out / "checkpoint.pt").unlink(missing_ok=True)
     return planner

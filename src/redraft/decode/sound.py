@@ -1,0 +1,48 @@
+"""Sound texts first: a model that writes piece by piece at times invents a word, or says one twice."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from redraft.align.function_words import is_content
+from redraft.align.words import APOSTROPHES, HYPHENS, normal, split_words
+from redraft.constrain.commonness import Commonness
+from redraft.decode.decoded import Candidate, Decoded
+
+_HYPHEN = re.compile(f"[{HYPHENS}]")
+
+
+def sound_first(decoded: Decoded, commonness: Commonness, keep: int) -> Decoded:
+    """The candidates in their order, but those with fewer faults before others; the first `keep` of them.
+
+    A fault is a word that neither the source, nor the plan, nor English has; or one that stands there again though the
+    source has it less often.
+    """
+    said = Counter(_words(decoded.source))
+    asked = [text for verdict in decoded.edits for text in (verdict.edit.phrase, *verdict.edit.targets)]
+    known = {part for text in (decoded.source, *asked) for part in _parts(text)}
+
+    def faults(candidate: Candidate) -> int:
+        new = (part for part in _parts(candidate.output) if part not in known and any(map(str.isalpha, part)))
+        invented = sum(not commonness.zipf(part) for part in new)
+        again = (count - max(1, said[word]) for word, count in Counter(_words(candidate.output)).items())
+        return invented + sum(more for more in again if more > 0)
+
+    return replace(decoded, candidates=tuple(sorted(decoded.candidates, key=faults)[:keep]))
+
+
+def _words(text: str) -> Iterator[str]:
+    """Content words; names aside, which two sentences made of one both need."""
+    for word in split_words(text):
+        if word.text[:1].islower() and is_content(word.text):
+            yield word.text
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Words as they are compared, parted at hyphens, and without what holds to a word by an apostrophe."""
+    for word in split_words(text):
+        if word.text[0] not in APOSTROPHES:
+            yield from filter(None, _HYPHEN.split(normal(word.text)))
