@@ -243,10 +243,10 @@ COMMON = Commonness({word: Known(2.0) for word in _KNOWN.split()})
         ("Привет мир", "it does not look like English"),
         ("猫在桌子上睡觉", "it does not look like English"),
         ("It was in the house .", None),
-        ("the end", None),
-        ("Hello", None),
-        ("U.S.", None),
-        ("and/or", None),
+        ("the end", "it is too short to be a sentence"),
+        ("Hello", "it is too short to be a sentence"),
+        ("U.S.", "it is too short to be a sentence"),
+        ("and/or", "it is too short to be a sentence"),
         ("He ate; she slept; they left; we ran.", None),
         ("Red; green; blue; yellow.", None),
         ("Vasily Petrovich Zhukov was in the Komsomol and Narodny Komissariat .", None),
@@ -283,6 +283,7 @@ def test_wishes_win_over_predictions(tmp_path):
     granted = wishes(tmp_path, keep="# names\nPHYSICIAN\n", glossary="commenced\tstarted\n").granted(plan)
     assert [(edit.kind, edit.phrase, edit.targets, edit.note) for edit in granted.edits] == [
         ("insert", "physician", (), KEPT), ("substitute", "commenced", ("started",), WANTED),
+        ("delete", "commenced", (), WANTED),
     ]  # fmt: skip
     assert {edit.weight for edit in granted.edits} == {3.0}
 
@@ -309,12 +310,19 @@ def test_of_two_words_to_keep_the_longer_wins(tmp_path):
 
 def test_where_wishes_meet_the_glossary_wins(tmp_path):
     granted = wishes(tmp_path, keep="heart attack", glossary="heart\tpump").granted(EditPlan("A heart attack ."))
-    assert [edit.targets for edit in granted.edits] == [("pump",)]
+    assert [(edit.kind, edit.targets) for edit in granted.edits] == [("substitute", ("pump",)), ("delete", ())]
 
 
 def test_what_a_wish_writes_is_forbidden_nowhere(tmp_path):
     plan = EditPlan("He commenced , then began .", (Edit.delete("began", span=(20, 25)),))
     granted = wishes(tmp_path, glossary="commenced\tbegan").granted(plan)
+    assert [(edit.kind, edit.phrase) for edit in granted.edits] == [
+        ("substitute", "commenced"), ("delete", "commenced"),
+    ]  # fmt: skip
+
+
+def test_a_target_that_holds_its_source_forbids_nothing(tmp_path):
+    granted = wishes(tmp_path, glossary="doctor	family doctor").granted(EditPlan("The doctor went ."))
     assert [edit.kind for edit in granted.edits] == ["substitute"]
 
 

@@ -132,8 +132,9 @@ def write_results(
 
 def _unmet_wishes(line: int, decoded: Decoded) -> list[str]:
     wishes = [verdict for verdict in decoded.edits if verdict.edit.note in (KEPT, WANTED)]
-    return [f"line {line}: {verdict.edit.phrase} ({verdict.edit.note})" for verdict in wishes
-            if verdict.status != "satisfied"]  # fmt: skip
+    unmet = [f"line {line}: {verdict.edit.phrase} ({verdict.edit.note})" for verdict in wishes
+             if verdict.status != "satisfied"]  # fmt: skip
+    return list(dict.fromkeys(unmet))
 
 
 @contextmanager

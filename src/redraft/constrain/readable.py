@@ -16,6 +16,7 @@ _ADDRESS = re.compile(
 _CODE = re.compile(r"[{}<>=]|\w\(|\)\s*:|::|//|&&|\|\||\w_\w|;\s*$")
 _STATEMENT = re.compile(r"\s*(?:[\w.]+\(.*\);?|SELECT\b.+\bFROM\b.+|def \w+\(.*|import \w[\w.]*)\s*")
 _CODE_SIGNS = 0.04  # signs of program text, for each character, at most
+_SENTENCE = 3  # words, at least
 _RARE = 1.5  # Zipf frequency under which a word is hardly English
 # Words of the closed classes of other languages, without those that are English too or stand in names.
 _CLOSED = """
@@ -37,7 +38,9 @@ def unreadable(text: str, commonness: Commonness) -> str | None:
     signs = len(_CODE.findall(text))
     if _STATEMENT.fullmatch(text) or (signs >= 2 and signs > _CODE_SIGNS * len(text)):
         return "it looks like program text"
-    return None if _is_english(text, words, commonness) else "it does not look like English"
+    if not _is_english(text, words, commonness):
+        return "it does not look like English"
+    return "it is too short to be a sentence" if len(words) < _SENTENCE else None
 
 
 def is_address(text: str) -> bool:

@@ -92,8 +92,15 @@ class Wishes:
             if not any(_meet(edit, other) for other in asked):
                 asked.append(edit)
         left = [edit for edit in plan.edits if not any(_stands_against(edit, other) for other in asked)]
-        edits = sorted([*left, *asked], key=lambda edit: edit.span or (0, 0))
+        edits = sorted([*left, *asked, *_replaced(asked)], key=lambda edit: edit.span or (0, 0))
         return EditPlan(plan.source, tuple(edits))
+
+
+def _replaced(asked: Sequence[Edit]) -> Iterator[Edit]:
+    """Deletions of what a glossary replaces: a substitution alone does not mind its source where no target offers."""
+    for edit in asked:
+        if edit.kind == "substitute" and f" {folded(edit.phrase)} " not in f" {folded(edit.targets[0])} ":
+            yield Edit.delete(edit.phrase, weight=edit.weight, span=edit.span, note=edit.note)
 
 
 def _meet(one: Edit, other: Edit) -> bool:
