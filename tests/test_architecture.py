@@ -12,7 +12,7 @@ import pytest
 import redraft
 
 ROOT = Path(redraft.__file__).parent
-STAGES = ("align", "constrain", "decode", "evaluate", "fit", "tune", "serve", "cli")
+STAGES = ("align", "constrain", "decode", "evaluate", "fit", "tune", "experiment", "serve", "cli")
 NO_TORCH = (
     *(
         f"align/{name}.py"

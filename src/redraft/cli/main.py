@@ -11,6 +11,7 @@ from contextlib import suppress
 from redraft import __version__
 from redraft.cli.align import add_align
 from redraft.cli.evaluate import add_evaluate
+from redraft.cli.experiment import add_experiment
 from redraft.cli.plan import add_plan
 from redraft.cli.simplify import add_simplify
 from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, say
@@ -39,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_train_aligner(commands)
     add_train_predictor(commands)
     add_tune(commands)
+    add_experiment(commands)
     return parser
 
 

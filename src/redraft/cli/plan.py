@@ -57,7 +57,8 @@ def add_plan(commands: Any) -> None:
     extract.add_argument("--source", metavar="FILE", help="sources, one on each line; - is standard input")
     extract.add_argument("--reference", metavar="FILE", help="their references, line by line")
     extract.add_argument("--words", metavar="WHICH", default="content",
-                         help="content (default) or all: which words edits are made for")  # fmt: skip
+                         help="which words edits are made for: content (default), all, or thin as in the paper: of "
+                              "content words those that simplifying makes rarer or, to keep, commoner")  # fmt: skip
     extract.add_argument("--html", metavar="FILE", help=f"a page with the links and edits of the first {_SHOWN} pairs")
     add_aligner_options(extract)
 

@@ -11,8 +11,9 @@ from redraft.align.function_words import is_content
 from redraft.align.links import Link, Links
 from redraft.align.words import Word, normal
 from redraft.constrain.edits import Edit, EditPlan, folded
+from redraft.constrain.sides import Sides, shipped_sides
 
-Which = Literal["all", "content"]
+Which = Literal["all", "content", "thin"]
 
 
 @dataclass
@@ -57,12 +58,13 @@ class _Found:
 
 def extract(
     source: str, reference: str, source_words: Sequence[Word], reference_words: Sequence[Word], links: Links,
-    *, which: Which = "content",
+    *, which: Which = "content", sides: Sides | None = None,
 ) -> Extracted:  # fmt: skip
     """Words without a link are deleted, words linked to the same word kept, others substituted.
 
     Links that share a word belong together: "a lot of" linked to "many" three times is one substitution. With
-    `which="content"` only edits about at least one content word are named.
+    `which="content"` only edits about at least one content word are named; with "thin" of these only those that the
+    paper names, by `sides` or those that come with the package.
     """
     before, after = _Side(source, source_words), _Side(reference, reference_words)
     found = _Found()
@@ -72,7 +74,15 @@ def extract(
         _name(found, before, after, group, which)
     _delete(found, before, [number for number in range(len(source_words)) if number not in linked], which)
     edits = tuple(edit for _, edit in sorted(found.edits, key=lambda item: item[0]))
+    if which == "thin":
+        edits = tuple(edit for edit in edits if _is_thin(edit, sides or shipped_sides()))
     return Extracted(EditPlan(source, edits), _shared(edits), found.parted)
+
+
+def _is_thin(edit: Edit, sides: Sides) -> bool:
+    """Words that are commoner on the complex side are deleted and replaced, those commoner on the simple side kept."""
+    leanings = [sides.leaning(word) for word in edit.phrase.split() if is_content(word)]
+    return any(leaning < 0 for leaning in leanings) if edit.kind == "insert" else any(one > 0 for one in leanings)
 
 
 def _groups(links: Links) -> list[list[Link]]:

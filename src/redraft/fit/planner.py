@@ -8,6 +8,7 @@ from pathlib import Path
 from redraft.align.trained import TrainedAligner
 from redraft.constrain.planner import Planner
 from redraft.constrain.predictor import Tables
+from redraft.constrain.sides import SIDES
 from redraft.errors import ConfigError
 from redraft.fit.lexicon import counted_lexicon, make_commonness, make_lexicon
 from redraft.fit.lexicon_counts import count_pairs
@@ -15,6 +16,7 @@ from redraft.fit.linked_pairs import LinkedPair, link_pairs, read_linked
 from redraft.fit.made_pairs import Synonyms
 from redraft.fit.predictor import PredictorTraining, held_share, train_predictor
 from redraft.fit.progress_bar import Say
+from redraft.fit.sides import count_sides
 from redraft.fit.tagged_pairs import TaggedPair
 from redraft.fit.targets import Targets, fit_ranker
 
@@ -50,6 +52,7 @@ def train_planner(
         more = [word for word in synonyms if _RARE < commonness.zipf(word) < _COMMON]
         lexicon = make_lexicon(counts, ranker, more)
     say(f"{len(lexicon):,} entries in the lexical table, {len(commonness):,} words with their frequency")
+    count_sides(pair.pair for pair in learned()).save(out / SIDES)
     return train_predictor(
         read_linked(links), Tables(lexicon, commonness), out, settings, aligner=aligner, device=device, say=say
     )

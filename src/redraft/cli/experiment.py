@@ -1,0 +1,128 @@
+"""`redraft experiment`: many runs from one settings file, and their tables."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from redraft.cli.talk import OK, add_command, say, whole_number
+from redraft.errors import ConfigError
+
+if TYPE_CHECKING:
+    from redraft.experiment.description import Description
+    from redraft.experiment.laboratory import Laboratory
+    from redraft.experiment.runs import Run
+
+_EXAMPLES = """\
+examples:
+  redraft experiment experiments/paper.toml --data DATA --out results
+  redraft experiment experiments/paper.toml --data DATA --out results --minutes 8
+  redraft experiment experiments/paper.toml --data DATA --out results --into docs/results.md
+
+The same command goes on with what was stopped, and makes again only what was made from other plans or settings.
+Exit status: 0 all is done, 1 the minutes are over before that, 2 a mistake in options or input, 130 interrupted.
+"""
+_SECONDS = 60  # from one notice to the next
+_BEGIN, _END = "<!-- redraft experiment: begin -->", "<!-- redraft experiment: end -->"
+
+
+def add_experiment(commands: Any) -> None:
+    experiment = add_command(
+        commands,
+        "experiment",
+        run_experiment,
+        help="compare methods on corpora, as one file says, and write the tables",
+        usage="redraft experiment FILE --out DIR [options]",
+        about="Carry out all runs of a settings file: corpora × models × plans × methods; score them, write tables.",
+        examples=_EXAMPLES,
+    )
+    experiment.add_argument("file", metavar="FILE", help="what is compared; docs/experiment.md describes it")
+    experiment.add_argument("--out", metavar="DIR", help="where plans, outputs, tables and plots go")
+    experiment.add_argument("--data", metavar="DIR", help="the folder with corpora; REDRAFT_DATA if not given")
+    experiment.add_argument("--into", metavar="FILE", help="put the tables into this page as well, between its marks")
+    experiment.add_argument("--minutes", metavar="N", help="stop after so many; the same command goes on")
+    experiment.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
+    experiment.add_argument("--dtype", metavar="TYPE", help="type of the weights; as they are stored if not given")
+    experiment.add_argument("--graphs", action="store_true", help="replay steps from CUDA graphs")
+    experiment.add_argument("--batch-size", metavar="N", default="16", help="sentences searched together (default 16)")
+
+
+def run_experiment(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    if not options.out:
+        raise ConfigError("--out is missing.", "Add --out DIR; --help shows examples.")
+    until = math.inf
+    if options.minutes is not None:
+        until = time.monotonic() + 60 * whole_number("--minutes", options.minutes)
+    batch_size = whole_number("--batch-size", options.batch_size)
+    page = _page(options.into)
+    from redraft.experiment.description import read_description
+    from redraft.experiment.laboratory import Laboratory
+    from redraft.experiment.runs import Paused, all_runs
+
+    description = read_description(options.file)
+    laboratory = Laboratory(
+        description, Path(options.out), data=options.data, device=options.device, batch_size=batch_size, say=say,
+        dtype=options.dtype, graphs=options.graphs,
+    )  # fmt: skip
+    for corpus in description.corpora:
+        laboratory.corpus(corpus)  # all that is missing is found before anything is computed
+    runs, paused = list(all_runs(description)), None
+    try:
+        _carry_out(laboratory, runs, until)
+    except Paused as error:
+        paused = error
+    except OSError as error:
+        raise ConfigError(f"{error.filename or options.out} cannot be written: {error.strerror}.",
+                          "Make room; what is done is kept, and the same command goes on.") from None  # fmt: skip
+    _write(laboratory, description, runs, Path(options.out), options.into, page)
+    if paused is not None:
+        say(str(paused))
+    return OK if paused is None else 1
+
+
+def _carry_out(laboratory: Laboratory, runs: list[Run], until: float) -> None:
+    """Each run tells when it is done, and how far it is now and then."""
+    last = time.monotonic()
+    for number, run in enumerate(runs, 1):
+        for done, total in laboratory.carry_out(run, until):
+            if done == total or time.monotonic() - last > _SECONDS:
+                last = time.monotonic()
+                say(f"run {number} of {len(runs)}, {run.name}: {done:,} of {total:,} sentences")
+
+
+def _write(
+    laboratory: Laboratory, description: Description, runs: list[Run], out: Path, into: str | None, page: str
+) -> None:
+    from redraft.experiment.pictures import pictures
+    from redraft.experiment.results import Results
+    from redraft.experiment.tables import all_tables
+    from redraft.files import replacing
+
+    results = Results(laboratory, runs)
+    tables = all_tables(description, results)
+    texts = {out / "results.md": tables}
+    texts |= {out / f"{name}.svg": picture for name, picture in pictures(description, results)}
+    if into is not None:
+        before, rest = page.split(_BEGIN, 1)
+        texts[Path(into)] = f"{before}{_BEGIN}\n\n{tables}\n{_END}{rest.split(_END, 1)[1]}"
+    for path, text in texts.items():
+        with replacing(path) as file:
+            file.write(text.encode("utf-8"))
+    say(f"tables in {out / 'results.md'}")
+
+
+def _page(path: str | None) -> str:
+    """The page that tables go into, checked before anything is computed."""
+    if path is None:
+        return ""
+    try:
+        page = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}.", "Check the path.") from None
+    if _BEGIN not in page or _END not in page.split(_BEGIN, 1)[1]:
+        raise ConfigError(f"{path} has no marks.", f"Write {_BEGIN} and {_END} on lines of their own.")
+    return page

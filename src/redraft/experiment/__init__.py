@@ -1,0 +1,1 @@
+"""Many runs from one settings file: corpora × models × plans × methods, their scores, tables and plots."""

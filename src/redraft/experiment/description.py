@@ -1,0 +1,211 @@
+"""What an experiment is made of, read from a TOML file and checked before anything is computed."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, get_args
+
+from redraft.constrain.oracle import Which
+from redraft.constrain.predicted import Levels
+from redraft.decode.config import DecodeConfig
+from redraft.decode.config_files import read_config
+from redraft.errors import ConfigError, shown
+from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
+
+NO_PLAN = "none"  # the plan of methods that carry out none
+_SETTINGS = [f.name for f in fields(DecodeConfig)]
+
+
+@dataclass(frozen=True)
+class CorpusEntry:
+    """A published corpus by its name, or files; `rows` takes some of its sentences, by numbers from 0."""
+
+    corpus: str | None = None
+    split: str = "test"
+    source: str | None = None
+    reference: tuple[str, ...] = ()
+    rows: str | None = None  # a file of numbers
+    tables: bool = True  # False: for sweeps alone
+
+    def load(self, data: str | None, folder: Path) -> Corpus:
+        if self.corpus is not None:
+            found = load_corpus(self.corpus, self.split, data=data)
+        elif self.source and self.reference:
+            found = read_corpus(str(folder / self.source), [str(folder / one) for one in self.reference])
+        else:
+            raise ConfigError(
+                "a corpus has neither a name nor files.", 'Write corpus = "turk", or source and reference.'
+            )
+        return found if self.rows is None else _with_rows(found, self.rows, data, folder)
+
+
+def _with_rows(corpus: Corpus, rows: str, data: str | None, folder: Path) -> Corpus:
+    path = next((base / rows for base in (folder, Path(data or ".")) if (base / rows).exists()), folder / rows)
+    try:
+        numbers = [int(word) for word in path.read_text(encoding="utf-8").split()]
+        sources = [corpus.sources[number] for number in numbers]
+        references = [[texts[number] for number in numbers] for texts in corpus.references]
+    except (OSError, ValueError, IndexError) as error:
+        raise ConfigError(
+            f"{path} does not number sentences of {corpus.name}: {error}.", "Write numbers from 0."
+        ) from None
+    return Corpus(corpus.name, f"{corpus.split}, {len(numbers)} rows", sources, references, corpus.notices)
+
+
+@dataclass(frozen=True)
+class PlanEntry:
+    """Oracle plans of some words, or predicted ones; `by_corpus` has what differs for a corpus."""
+
+    words: str | None = None  # oracle: thin, content or all
+    predict: bool = False
+    strength: Any = "medium"
+    style: str | None = None
+    by_corpus: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def of(self, corpus: str) -> PlanEntry:
+        changes = self.by_corpus.get(corpus, {})
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "by_corpus"}
+        return PlanEntry(**{**own, **changes})
+
+    @property
+    def levels(self) -> Levels:
+        strength = self.strength
+        return Levels.of(Levels(*strength) if isinstance(strength, list) else strength)
+
+
+@dataclass(frozen=True)
+class Method:
+    """Settings of the search; `settings` names a file of them for each corpus, plan and model, where there is one."""
+
+    config: Mapping[str, Any]
+    settings: str | None = None
+    sound: bool = False  # of the finished texts the soundest is taken, as `redraft simplify` does
+
+    @property
+    def carries_out(self) -> bool:
+        return bool(self.config.get("method", "edit") != "beam")
+
+    def configured(self, folder: Path, names: Mapping[str, str], beams: int) -> DecodeConfig:
+        found: dict[str, Any] = {"beams": beams, **self.config}
+        path = folder / self.settings.format(**names) if self.settings else None
+        return DecodeConfig(**{**found, **(read_config(path) if path and path.exists() else {})})
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One setting over some values, all else as in a method; `setting` may be edits: so many of each plan."""
+
+    name: str
+    setting: str
+    values: tuple[float, ...]
+    corpus: str
+    plan: str
+    method: str
+    figures: tuple[str, ...] = ("sari",)
+    sentences: int | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """All of it. `folder` is where the file lies: paths in it are meant from there."""
+
+    folder: Path
+    corpora: Mapping[str, CorpusEntry]
+    models: Mapping[str, Mapping[str, Any]]
+    plans: Mapping[str, PlanEntry]
+    methods: Mapping[str, Method]
+    sweeps: Sequence[Sweep] = ()
+    paper: Sequence[Mapping[str, Any]] = ()  # published figures: plan, method, references, and a figure for each corpus
+    beams: int = 20
+    baseline: str = "beam"
+    rivals: tuple[str, ...] = ()  # methods that ours are compared with, besides the baseline
+
+
+def read_description(path: str | Path) -> Description:
+    """A file, or an error that names the place and the next step."""
+    try:
+        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} is not TOML: {error}.", "docs/experiment.md has an example.") from None
+    try:
+        return _described(found, Path(path).resolve().parent)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.problem}", error.hint) from None
+
+
+def _described(found: dict[str, Any], folder: Path) -> Description:
+    _check_keys(found, [f.name for f in fields(Description) if f.name != "folder"], "the file")
+    for name in ("corpora", "plans", "methods"):
+        if not found.get(name):
+            raise ConfigError(f"there are no {name}.", f"Write [{name}.NAME] for each.")
+    corpora = {name: _entry(CorpusEntry, one, f"corpora.{name}") for name, one in found["corpora"].items()}
+    plans = {name: _plan(one, name, corpora) for name, one in found["plans"].items()}
+    methods = {name: _method(one, name) for name, one in found["methods"].items()}
+    sweeps = [_entry(Sweep, one, "sweeps") for one in found.get("sweeps", [])]
+    for sweep in sweeps:
+        for kind, name, known in (("corpus", sweep.corpus, corpora), ("plan", sweep.plan, plans),
+                                  ("method", sweep.method, methods)):  # fmt: skip
+            _check_known(name, known, f"the {kind} of the sweep {sweep.name}")
+        _check_known(sweep.setting, [*_SETTINGS, *LAMBDAS, "edits"], f"the setting of the sweep {sweep.name}")
+    baseline, rivals = found.get("baseline", "beam"), tuple(found.get("rivals", ()))
+    for name in (baseline, *rivals):
+        _check_known(name, methods, "a method to compare with")
+    return Description(folder, corpora, found.get("models") or {"shipped": {}}, plans, methods, sweeps,
+                       found.get("paper", []), found.get("beams", 20), baseline, rivals)  # fmt: skip
+
+
+LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")
+
+
+def _plan(one: dict[str, Any], name: str, corpora: Mapping[str, Any]) -> PlanEntry:
+    inner = {key: value for key, value in one.items() if isinstance(value, dict)}
+    for corpus in inner:
+        _check_known(corpus, corpora, f"a corpus in plans.{name}")
+    plain = {key: value for key, value in one.items() if key not in inner}
+    entry: PlanEntry = _entry(PlanEntry, {**plain, "by_corpus": inner}, f"plans.{name}")
+    if entry.predict == (entry.words is not None):
+        raise ConfigError(
+            f"plans.{name} is neither oracle nor predicted.", 'Write words = "content", or predict = true.'
+        )
+    if entry.words is not None:
+        _check_known(entry.words, get_args(Which), f"words in plans.{name}")
+    for corpus in corpora:
+        _ = entry.of(corpus).levels
+    return entry
+
+
+def _method(one: dict[str, Any], name: str) -> Method:
+    _check_keys(one, [*_SETTINGS, "settings", "sound"], f"methods.{name}")
+    config: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in one.items() if key in _SETTINGS
+    }
+    DecodeConfig(**config)
+    return Method(config, one.get("settings"), one.get("sound", False))
+
+
+def _entry(kind: Any, one: dict[str, Any], place: str) -> Any:
+    _check_keys(one, [f.name for f in fields(kind)], place)
+    try:
+        return kind(**{key: tuple(value) if isinstance(value, list) and key != "strength" else value
+                       for key, value in one.items()})  # fmt: skip
+    except TypeError as error:
+        raise ConfigError(f"{place}: {error}", "docs/experiment.md says what belongs there.") from None
+
+
+def _check_keys(found: Mapping[str, Any], known: Sequence[str], place: str) -> None:
+    for key in found:
+        _check_known(key, known, f"a key in {place}")
+
+
+def _check_known(name: str, known: Iterable[str], what: str) -> None:
+    known = list(known)
+    if name not in known:
+        near = difflib.get_close_matches(str(name), known, 1)
+        hint = f"Did you mean {near[0]}?" if near else f"Use {', '.join(known)}."
+        raise ConfigError(f"{what} is {shown(name)}, which is not known.", hint)

@@ -1,0 +1,128 @@
+"""Where an experiment is carried out: corpora, plans and models, each made when a run first needs it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from redraft.align.pairs import SentencePair
+from redraft.align.trained import TrainedAligner
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.oracle import extract
+from redraft.constrain.plan_files import read_plans
+from redraft.constrain.planner import Planner
+from redraft.decode.decoded import Decoded
+from redraft.decode.fitting import fitted
+from redraft.decode.redrafter import Redrafter
+from redraft.decode.simplifier import OFFERED, Simplifier
+from redraft.evaluate.corpora import Corpus
+from redraft.experiment.description import NO_PLAN, Description, PlanEntry
+from redraft.experiment.kept import Facts, made_from, note
+from redraft.experiment.runs import Run, carry_out
+from redraft.files import digest, replacing
+
+Say = Callable[[str], object]
+
+
+class Laboratory:
+    """`out` holds plans/ and outputs/; what is there and was made from the same things is kept."""
+
+    def __init__(
+        self, description: Description, out: Path, *, data: str | None = None, device: str | None = None,
+        batch_size: int = 16, say: Say = print, **loading: Any,
+    ) -> None:  # fmt: skip
+        self.description, self.out, self.say = description, out, say
+        self._data, self._device, self._batch_size, self._loading = data, device, batch_size, loading
+        self._corpora: dict[str, Corpus] = {}
+        self._redrafters: dict[str, Redrafter] = {}
+        self._planner: Planner | None = None
+        self._aligner: TrainedAligner | None = None
+
+    def corpus(self, name: str) -> Corpus:
+        """With all its references."""
+        if name not in self._corpora:
+            self._corpora[name] = self.description.corpora[name].load(self._data, self.description.folder)
+        return self._corpora[name]
+
+    def outputs(self, run: Run) -> Path:
+        return self.out / "outputs" / f"{run.name}.jsonl"
+
+    def plans(self, run: Run) -> list[EditPlan]:
+        """Of a run: all of its corpus, or some of them and some of their edits in a sweep."""
+        sources = self.corpus(run.corpus).sources
+        whole = [EditPlan(source) for source in sources] if run.plan == NO_PLAN else self._made(run)
+        some = whole[: run.sentences]
+        return some if run.edits is None else [EditPlan(plan.source, plan.edits[: run.edits]) for plan in some]
+
+    def carry_out(self, run: Run, until: float) -> Iterator[tuple[int, int]]:
+        """How many sentences are done, of how many, after each batch; nothing where all were done before."""
+        return carry_out(
+            run, self.plans(run), lambda plans: self._rewritten(run, plans), self.outputs(run),
+            batch_size=self._batch_size, until=until, say=self.say,
+        )  # fmt: skip
+
+    def _rewritten(self, run: Run, plans: Sequence[EditPlan]) -> list[Decoded]:
+        redrafter = self._redrafter(run.model)
+        redrafter.config = run.config
+        if run.sound:
+            return list(Simplifier(redrafter, self._predicting()).stream(plans, batch_size=len(plans)))
+        return redrafter.rewrite(plans, batch_size=len(plans))
+
+    def _made(self, run: Run) -> list[EditPlan]:
+        entry, corpus = self.description.plans[run.plan].of(run.corpus), self.corpus(run.corpus)
+        name = f"{run.corpus}.{run.plan}" + (f".{run.model}" if entry.predict else "")
+        path = self.out / "plans" / f"{name}.jsonl"
+        facts = {"sources": _digest(corpus.sources), "entry": asdict(replace(entry, by_corpus={}))}
+        if not entry.predict:
+            facts["references"] = _digest(corpus.references[0])
+        if not (made_from(path, facts) and path.exists()):
+            self.say(f"plans: {name}")
+            self._write(path, facts, self._predicted(run, entry) if entry.predict else self._oracle(run, entry))
+        return list(read_plans(path))
+
+    def _write(self, path: Path, facts: Facts, plans: Sequence[EditPlan]) -> None:
+        path.unlink(missing_ok=True)
+        note(path, facts)
+        with replacing(path) as file:
+            file.writelines((json.dumps(plan.to_json(), ensure_ascii=False) + "\n").encode("utf-8") for plan in plans)
+
+    def _oracle(self, run: Run, entry: PlanEntry) -> list[EditPlan]:
+        """From the first reference, by the aligner that comes with the package."""
+        if self._aligner is None:
+            self._aligner = TrainedAligner.load(device=self._device)
+        corpus = self.corpus(run.corpus)
+        pairs = [SentencePair.of(*pair) for pair in zip(corpus.sources, corpus.references[0], strict=True)]
+        links = self._aligner.align(pair.words for pair in pairs)
+        return [
+            extract(pair.source, pair.target, pair.source_words, pair.target_words, found, which=entry.words).plan  # type: ignore[arg-type]
+            for pair, found in zip(pairs, links, strict=True)
+        ]
+
+    def _predicted(self, run: Run, entry: PlanEntry) -> list[EditPlan]:
+        sources = self.corpus(run.corpus).sources
+        plans = self._predicting().plans(sources, strength=entry.levels, style=entry.style, alternatives=OFFERED)
+        return list(fitted(self._redrafter(run.model), plans))
+
+    def _predicting(self) -> Planner:
+        if self._planner is None:
+            self._planner = Planner.load(device=self._device)
+        return self._planner
+
+    def _redrafter(self, name: str) -> Redrafter:
+        """One at a time: runs come model by model."""
+        if name not in self._redrafters:
+            about = dict(self.description.models[name])
+            model = about.pop("model", None)
+            path = self.description.folder / model if model else None
+            self._redrafters.clear()
+            self._redrafters[name] = Redrafter(
+                str(path) if path and path.exists() else model, device=self._device, **{**self._loading, **about}
+            )
+        return self._redrafters[name]
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return digest("\n".join(texts).encode("utf-8"))

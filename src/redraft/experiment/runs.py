@@ -1,0 +1,137 @@
+"""The runs of an experiment, and how one is carried out: batch by batch, gone on with after a stop."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from redraft.constrain.edits import EditPlan
+from redraft.decode.config import DecodeConfig
+from redraft.decode.decoded import Decoded
+from redraft.errors import RedraftError
+from redraft.experiment.description import LAMBDAS, NO_PLAN, Description, Sweep
+from redraft.experiment.kept import made_from, note
+from redraft.files import digest, replacing
+
+Rewrite = Callable[[Sequence[EditPlan]], Sequence[Decoded]]
+
+
+class Paused(RedraftError):
+    """The time that was given is over; what is done is kept."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model, corpus, plan and method; of a sweep, with one setting changed."""
+
+    model: str
+    corpus: str
+    plan: str
+    method: str
+    config: DecodeConfig
+    sound: bool = False
+    sweep: str = ""
+    value: float = 0.0
+    sentences: int | None = None
+    edits: int | None = None  # of each plan, at most
+
+    @property
+    def name(self) -> str:
+        changed = f".{self.sweep}.{self.value:g}" if self.sweep else ""
+        return f"{self.model}.{self.corpus}.{self.plan}.{self.method}{changed}"
+
+
+def all_runs(description: Description) -> Iterator[Run]:
+    """In the order in which they are carried out. A method without edits runs once, whatever the plans."""
+    for model in description.models:
+        for corpus, entry in description.corpora.items():
+            if entry.tables:
+                yield from _of_corpus(description, model, corpus)
+        for sweep in description.sweeps:
+            yield from _of_sweep(description, model, sweep)
+
+
+def _of_corpus(description: Description, model: str, corpus: str) -> Iterator[Run]:
+    for name, method in description.methods.items():
+        for plan in description.plans if method.carries_out else (NO_PLAN,):
+            yield _run(description, model, corpus, plan, name)
+
+
+def _run(description: Description, model: str, corpus: str, plan: str, method: str) -> Run:
+    names, found = {"model": model, "corpus": corpus, "plan": plan, "method": method}, description.methods[method]
+    return Run(model, corpus, plan, method, found.configured(description.folder, names, description.beams), found.sound)
+
+
+def _of_sweep(description: Description, model: str, sweep: Sweep) -> Iterator[Run]:
+    plain = _run(description, model, sweep.corpus, sweep.plan, sweep.method)
+    for value in sweep.values:
+        config = plain.config if sweep.setting == "edits" else _changed(plain.config, sweep.setting, value)
+        edits = int(value) if sweep.setting == "edits" else None
+        yield replace(plain, config=config, sweep=sweep.name, value=value, sentences=sweep.sentences, edits=edits)
+
+
+def _changed(config: DecodeConfig, setting: str, value: float) -> DecodeConfig:
+    """λ of all kinds is multiplied, so that they keep their ratios."""
+    if setting not in LAMBDAS:
+        return config.with_changes(**{setting: value})
+    at = LAMBDAS.index(setting)
+    lambdas = [value if place == at else one * (value if at == 3 else 1) for place, one in enumerate(config.lambdas)]
+    return config.with_changes(lambdas=tuple(lambdas))
+
+
+def carry_out(
+    run: Run, plans: Sequence[EditPlan], rewrite: Rewrite, path: Path, *,
+    batch_size: int, until: float, say: Callable[[str], object],
+) -> Iterator[tuple[int, int]]:  # fmt: skip
+    """Results of all plans to `path`, in order, each with the seconds it took; sentences of like length together.
+
+    What a call that was stopped has left in `path`.part is kept if it was made from the same things.
+    """
+    facts = {
+        "model": run.model, "corpus": run.corpus, "plan": run.plan, "method": run.method, "sound": run.sound,
+        "config": asdict(run.config), "plans": digest(repr([plan.to_json() for plan in plans]).encode()),
+    }  # fmt: skip
+    part = path.with_name(path.name + ".part")
+    if not made_from(path, facts):
+        if path.exists():
+            say(f"{path} was made from other plans or settings; it is made again")
+        path.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
+        note(path, facts)
+    if path.exists():
+        return
+    done = _done(part)
+    left = sorted((at for at in range(len(plans)) if at not in done), key=lambda at: len(plans[at].source))
+    with open(part, "ab") as file:
+        for start in range(0, len(left), batch_size):
+            if time.monotonic() > until:
+                raise Paused("the time is over.", "Give the same command again: it goes on from here.")
+            batch = left[start : start + batch_size]
+            began = time.perf_counter()
+            found = rewrite([plans[at] for at in batch])
+            seconds = (time.perf_counter() - began) / len(batch)
+            rows = {at: {"at": at, "seconds": round(seconds, 5), **one.to_json()}
+                    for at, one in zip(batch, found, strict=True)}  # fmt: skip
+            file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.values()).encode("utf-8"))
+            file.flush()
+            done |= rows
+            yield len(done), len(plans)
+    with replacing(path) as file:
+        file.writelines((json.dumps(done[at], ensure_ascii=False) + "\n").encode("utf-8") for at in range(len(plans)))
+    part.unlink()
+
+
+def _done(part: Path) -> dict[int, dict[str, Any]]:
+    """Whole lines of what was begun; a broken one at its end is cut off."""
+    if not part.exists():
+        return {}
+    raw = part.read_bytes()
+    whole = raw[: raw.rfind(b"\n") + 1]
+    if len(whole) < len(raw):
+        part.write_bytes(whole)
+    rows = [json.loads(line) for line in whole.decode("utf-8").splitlines()]
+    return {row["at"]: row for row in rows}

@@ -1,0 +1,256 @@
+"""Many runs from one file: kept, gone on with, scored, and put into tables."""
+
+import itertools
+import json
+
+import pytest
+
+from redraft.cli.main import main
+from redraft.constrain.edits import Edit, EditPlan
+from redraft.decode.eight_bit_model import save_eight_bit_model
+from redraft.errors import ConfigError
+from redraft.evaluate.yardsticks import applied
+from redraft.experiment.description import read_description
+from redraft.experiment.runs import all_runs
+from small_models import tiny_model_for
+from tokenizers_in_memory import single_digits
+
+FILE = """
+beams = 2
+rivals = ["negative"]
+[corpora.toy]
+source = "complex.txt"
+reference = ["simple.0.txt", "simple.1.txt"]
+[corpora.rest]
+source = "complex.txt"
+reference = ["simple.0.txt"]
+rows = "rows.txt"
+tables = false
+[models.tiny]
+model = "model"
+[plans.content]
+words = "content"
+[plans.predicted]
+predict = true
+[plans.predicted.rest]
+strength = [0.3, 0.1]
+[methods.beam]
+method = "beam"
+max_tokens = 8
+[methods.negative]
+method = "negative"
+max_tokens = 8
+[methods.edit]
+settings = "{method}.{plan}.toml"
+max_tokens = 8
+sound = true
+[[sweeps]]
+name = "delta"
+setting = "delta"
+values = [0, 2]
+corpus = "rest"
+plan = "content"
+method = "edit"
+figures = ["sari", "seconds"]
+[[sweeps]]
+name = "weights"
+setting = "lambdas"
+values = [0.5, 1]
+corpus = "rest"
+plan = "content"
+method = "edit"
+sentences = 1
+[[sweeps]]
+name = "edits"
+setting = "edits"
+values = [0, 1]
+corpus = "rest"
+plan = "content"
+method = "edit"
+[[paper]]
+plan = "content"
+method = "theirs"
+toy = 55.4
+"""
+SOURCES = ["The old man ruled in 1720 .", "The king left the town .", "The man left ."]
+SIMPLE = ["The man ruled in 1720 .", "The king left .", "The man left ."]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("experiment")
+    save_eight_bit_model(tiny_model_for("bart", single_digits()), single_digits(), path / "model")
+    for name, lines in (("complex.txt", SOURCES), ("simple.0.txt", SIMPLE), ("simple.1.txt", SOURCES)):
+        (path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (path / "rows.txt").write_text("2\n0\n", encoding="utf-8")
+    (path / "edit.content.toml").write_text("lambdas = [0.5, 1.0, 2.0]\n", encoding="utf-8")
+    (path / "all.toml").write_text(FILE, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def run(folder, capsys):
+    def called(*flags, out, file="all.toml"):
+        code = main(["experiment", str(folder / file), "--out", str(out), "--device", "cpu", *flags])
+        return code, capsys.readouterr().err
+
+    return called
+
+
+def outputs(out):
+    return {path.name: path.read_bytes() for path in (out / "outputs").glob("*.jsonl")}
+
+
+@pytest.fixture(scope="module")
+def whole(folder, tmp_path_factory):
+    out = tmp_path_factory.mktemp("whole")
+    assert main(["experiment", str(folder / "all.toml"), "--out", str(out), "--device", "cpu"]) == 0
+    return out
+
+
+def test_every_run_leaves_its_results_in_the_order_of_the_corpus(whole):
+    names = set(outputs(whole))
+    assert {
+        f"tiny.toy.{plan}.{method}.jsonl" for plan in ("content", "predicted") for method in ("edit", "negative")
+    } < names
+    assert "tiny.toy.none.beam.jsonl" in names
+    assert {f"tiny.rest.content.edit.{one}.jsonl" for one in ("delta.0", "delta.2", "weights.0.5", "edits.1")} < names
+    assert not any(name.startswith("tiny.rest.none") for name in names)  # for sweeps alone
+    rows = [json.loads(line) for line in outputs(whole)["tiny.toy.content.edit.jsonl"].splitlines()]
+    assert [row["source"] for row in rows] == SOURCES
+    assert all(row["seconds"] > 0 and row["edits"] for row in rows)
+    swept = [json.loads(line) for line in outputs(whole)["tiny.rest.content.edit.edits.1.jsonl"].splitlines()]
+    assert ([row["source"] for row in swept], [len(row["edits"]) for row in swept]) == (
+        [SOURCES[2], SOURCES[0]],
+        [1, 1],
+    )
+
+
+def test_tables_hold_methods_yardsticks_and_the_paper(whole):
+    text = (whole / "results.md").read_text(encoding="utf-8")
+    assert "### Content plans, first reference" in text
+    assert "### Predicted plans, all references" in text
+    rows = ("source copied", "plan applied word by word", "beam", "paper: theirs | 55.4", "edit − beam", "edit − negative",
+            "negative − beam", "precision")  # fmt: skip
+    for row in rows:
+        assert f"| {row} |" in text, row
+    assert "| edit | content | toy | beams 2, lambdas 0.5/1/2, max_tokens 8 |" in text
+    assert "Not yet run" not in text
+    for name in ("delta", "weights", "edits"):
+        assert (whole / f"{name}.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_what_is_there_is_kept(run, whole):
+    before = {path: path.stat().st_mtime_ns for path in (whole / "outputs").iterdir()}
+    code, said = run(out=whole)
+    assert code == 0
+    assert {path: path.stat().st_mtime_ns for path in (whole / "outputs").iterdir()} == before
+    assert "made again" not in said
+
+
+def test_a_killed_run_goes_on_to_the_same_end(run, whole, tmp_path):
+    """Half a file of results, the last line broken off, as a kill leaves it."""
+    run("--batch-size", "1", out=tmp_path)
+    path = tmp_path / "outputs" / "tiny.toy.content.edit.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    kept = {**rows[1], "output": "kept as it was"}
+    path.unlink()
+    part = json.dumps(kept) + "\n" + json.dumps(rows[0])[:20]
+    path.with_name(path.name + ".part").write_text(part, encoding="utf-8")
+    code, _ = run(out=tmp_path)
+    assert code == 0
+    again = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [row["output"] for row in again] == [rows[0]["output"], "kept as it was", rows[2]["output"]]
+    assert not path.with_name(path.name + ".part").exists()
+    strip = [{key: value for key, value in row.items() if key != "seconds"} for row in again]
+    first = [json.loads(line) for line in outputs(whole)["tiny.toy.content.edit.jsonl"].splitlines()]
+    assert strip[0] == {key: value for key, value in first[0].items() if key != "seconds"}  # whatever the batch
+
+
+def test_other_settings_are_run_again(run, folder, tmp_path):
+    (folder / "small.toml").write_text(FILE.split("[[sweeps]]")[0], encoding="utf-8")
+    run(out=tmp_path, file="small.toml")
+    (folder / "small.toml").write_text(
+        FILE.split("[[sweeps]]")[0].replace("max_tokens = 8\nsound", "max_tokens = 5\nsound")
+    )
+    code, said = run(out=tmp_path, file="small.toml")
+    assert code == 0
+    assert said.count("was made from other plans or settings; it is made again") == 2
+
+
+def test_minutes_and_a_page_of_ones_own(run, folder, tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text("above\n<!-- redraft experiment: begin -->\nold\n<!-- redraft experiment: end -->\nbelow\n")
+    clock = itertools.count(0, 100)
+    monkeypatch.setattr("redraft.experiment.runs.time.monotonic", lambda: next(clock))
+    code, said = run("--minutes", "1", "--into", str(page), out=tmp_path / "out")
+    assert code == 1
+    assert "Give the same command again" in said
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("above\n<!-- redraft experiment: begin -->\n")
+    assert text.endswith("<!-- redraft experiment: end -->\nbelow\n")
+    assert "old" not in text
+    assert "Not yet run: tiny.toy.none.beam" in text
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("[corpora.toy]\n", '[corpora.toy]\ncolour = "red"\n', 'a key in corpora.toy is "colour"'),
+        ('words = "content"', 'words = "contnt"', "Did you mean content?"),
+        ('words = "content"', "", "plans.content is neither oracle nor predicted"),
+        ('method = "negative"', 'method = "negativ"', "is not known"),
+        ("max_tokens = 8", "max_token = 8", "Did you mean max_tokens?"),
+        ('rivals = ["negative"]', 'rivals = ["nobody"]', '"nobody", which is not known'),
+        ('corpus = "rest"', 'corpus = "nowhere"', "the corpus of the sweep delta"),
+        ('setting = "delta"', 'setting = "detla"', "Did you mean delta?"),
+        ("strength = [0.3, 0.1]", "strength = [3, 0.1]", "3 is no probability"),
+        ("[plans.predicted.rest]", "[plans.predicted.nowhere]", "a corpus in plans.predicted"),
+        ("beams = 2", "beams = ", "is not TOML"),
+        ('source = "complex.txt"', 'source = "gone.txt"', "gone.txt"),
+        ('rows = "rows.txt"', 'rows = "simple.0.txt"', "does not number sentences"),
+    ],
+)
+def test_mistakes_are_named_before_anything_is_computed(run, folder, tmp_path, old, new, message):
+    assert old in FILE
+    (folder / "bad.toml").write_text(FILE.replace(old, new, 1), encoding="utf-8")
+    code, said = run(out=tmp_path, file="bad.toml")
+    assert code == 2
+    assert message in said
+    assert not (tmp_path / "outputs").exists()
+
+
+def test_a_page_without_marks_and_a_missing_out(run, folder, tmp_path, capsys):
+    (tmp_path / "page.md").write_text("nothing")
+    assert run("--into", str(tmp_path / "page.md"), out=tmp_path)[0] == 2
+    assert main(["experiment", str(folder / "all.toml")]) == 2
+    assert "--out is missing" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_told_and_loses_nothing(run, tmp_path, monkeypatch):
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device", "outputs/x.part")
+
+    monkeypatch.setattr("redraft.experiment.runs.note", full)
+    code, said = run(out=tmp_path)
+    assert code == 2
+    assert "outputs/x.part cannot be written: No space left on device" in said
+    assert "the same command goes on" in said
+
+
+def test_runs_are_named_by_what_they_are(folder):
+    runs = list(all_runs(read_description(folder / "all.toml")))
+    assert len({run.name for run in runs}) == len(runs) == 5 + 6
+    scaled = next(run for run in runs if run.name.endswith("weights.0.5"))
+    assert scaled.config.lambdas == (0.25, 0.5, 1.0)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_description(folder / "none.toml")
+
+
+def test_a_plan_is_applied_word_by_word():
+    plan = EditPlan("The old man ruled in town .", (
+        Edit.delete("old", span=(4, 7)), Edit.substitute("ruled", "was king", span=(12, 17)),
+        Edit.insert("town", span=(21, 25)), Edit.delete("man"),
+    ))  # fmt: skip
+    assert applied(plan) == "The man was king in town ."
+    assert applied(EditPlan("As it is .")) == "As it is ."

@@ -1,0 +1,49 @@
+"""Thin plans: of the edits about content words, those that the paper names."""
+
+import pytest
+
+from redraft.align.exact import ExactAligner
+from redraft.align.pairs import SentencePair
+from redraft.constrain.oracle import extract
+from redraft.constrain.sides import Sides, shipped_sides
+from redraft.errors import ModelError
+from redraft.fit.sides import count_sides
+
+PAIRS = [SentencePair.of("The physician commenced the old work .", "The doctor started the old work .")] * 5
+
+
+def test_words_lean_to_the_side_where_they_are_commoner():
+    sides = count_sides(PAIRS)
+    assert sides.leaning("Physician") > 0 > sides.leaning("doctor")
+    assert sides.leaning("old") == pytest.approx(0, abs=0.01)
+    assert sides.leaning("unheard") == 0.0
+    assert len(count_sides(PAIRS[:1])) == 0  # seen too seldom to tell
+
+
+def test_they_come_back_as_they_were(tmp_path):
+    sides = Sides({"physician": 0.63, "old": 0.001})
+    sides.save(tmp_path / "sides.tsv.xz")
+    again = Sides.load(tmp_path / "sides.tsv.xz")
+    assert (again.leaning("physician"), len(again)) == (0.63, 1)
+    (tmp_path / "bad.xz").write_bytes(b"none")
+    with pytest.raises(ModelError, match=r"bad\.xz cannot be read"):
+        Sides.load(tmp_path / "bad.xz")
+
+
+def test_the_shipped_ones_know_hard_words_from_easy_ones():
+    sides = shipped_sides()
+    assert min(map(sides.leaning, ("commenced", "numerous", "physician", "approximately"))) > 0.4
+    assert max(map(sides.leaning, ("started", "many", "doctor", "big"))) < -0.2
+
+
+def test_thin_plans_delete_hard_words_and_keep_easy_ones():
+    pair = SentencePair.of("The big physician commenced numerous big works .", "The big doctor had works .")
+    (links,) = ExactAligner().align([pair.words])
+    plans = {
+        which: extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which=which,
+                       sides=Sides({"commenced": 1.0, "big": -1.0, "works": 0.5})).plan
+        for which in ("content", "thin")
+    }  # fmt: skip
+    thin = {(edit.kind, edit.phrase) for edit in plans["thin"].edits}
+    assert thin == {("insert", "big"), ("delete", "commenced")}
+    assert thin < {(edit.kind, edit.phrase) for edit in plans["content"].edits}
