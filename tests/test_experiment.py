@@ -130,8 +130,8 @@ def test_tables_hold_methods_yardsticks_and_the_paper(whole):
     text = (whole / "results.md").read_text(encoding="utf-8")
     assert "### Content plans, first reference" in text
     assert "### Predicted plans, all references" in text
-    rows = ("source copied", "plan applied word by word", "beam", "paper: theirs | 55.4", "edit − beam", "edit − negative",
-            "negative − beam", "precision")  # fmt: skip
+    rows = ("source copied", "plan applied word by word", "beam", "paper: theirs | 55.4", "edit − beam",
+            "edit − negative", "negative − beam", "precision")  # fmt: skip
     for row in rows:
         assert f"| {row} |" in text, row
     assert "| edit | content | toy | beams 2, lambdas 0.5/1/2, max_tokens 8 |" in text

@@ -11,9 +11,10 @@ from redraft.decode.sound import sound_first
 COMMON = Commonness({word: Known(5.0) for word in ("it", "may", "make", "worse", "well", "is")})
 
 
-def outputs(source, *texts, edits=(), keep=5):
+def outputs(source, *texts, edits=(), keep=5, log_probs=None):
     verdicts = tuple(Verdict(edit, "satisfied") for edit in edits)
-    candidates = tuple(Candidate(text, 0.0, 0.0, verdicts, (), False) for text in texts)
+    likely = log_probs or [0.0] * len(texts)
+    candidates = tuple(Candidate(text, one, 0.0, verdicts, (), False) for text, one in zip(texts, likely, strict=True))
     return [one.output for one in sound_first(Decoded(source, candidates), COMMON, keep).candidates]
 
 
@@ -50,3 +51,11 @@ def test_what_a_plan_asks_for_is_no_invention():
     asked = Edit.substitute("physician", "frobnicator")
     assert outputs("It is.", "frobnicator is", "it is", edits=[asked]) == ["frobnicator is", "it is"]
     assert outputs("It is.", "frobnicator is", "it is") == ["it is", "frobnicator is"]
+
+
+def test_what_the_model_finds_most_unlikely_comes_last_unless_a_person_asked_for_it():
+    texts, likely = ("it may", "it is", "xyzzy"), (-11.0, -5.9, -5.7)
+    guessed = Edit.substitute("old", "may", probability=0.3)
+    assert outputs("It.", *texts, log_probs=likely, edits=[guessed]) == ["it is", "xyzzy", "it may"]
+    assert outputs("It.", *texts, log_probs=likely) == ["it is", "xyzzy", "it may"]
+    assert outputs("It.", *texts, log_probs=likely, edits=[guessed, Edit.insert("may")]) == ["it may", "it is", "xyzzy"]

@@ -17,7 +17,6 @@ from redraft.decode.redrafter import Redrafter
 from redraft.decode.sound import sound_first
 
 OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
-_LOOKED_AT = 8  # finished texts among which the soundest is looked for
 
 
 class Simplifier:
@@ -77,8 +76,7 @@ class Simplifier:
         config = self.redrafter.config
         if self.planner is None:
             return self.redrafter.stream(plans, batch_size=batch_size, trace=trace)
-        several = max(config.candidates, min(_LOOKED_AT, config.beams))
-        found = self.redrafter.stream(plans, batch_size=batch_size, trace=trace, candidates=several)
+        found = self.redrafter.stream(plans, batch_size=batch_size, trace=trace, candidates=config.beams)
         commonness = self.planner.predictor.tables.commonness
         return (sound_first(one, commonness, config.candidates) for one in found)
 

@@ -1,7 +1,11 @@
-"""Sound texts first: a model that writes piece by piece at times invents a word, or says one twice."""
+"""Sound texts first: a model that writes piece by piece at times invents a word, or says one twice.
+
+And a search that follows guesses at times writes what the model itself finds most unlikely.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,13 +17,14 @@ from redraft.constrain.commonness import Commonness
 from redraft.decode.decoded import Candidate, Decoded
 
 _HYPHEN = re.compile(f"[{HYPHENS}]")
+_UNLIKELY = 5.0  # log-probability behind the likeliest text beyond which guessed edits do not make up for it
 
 
 def sound_first(decoded: Decoded, commonness: Commonness, keep: int) -> Decoded:
     """The candidates in their order, but those with fewer faults before others; the first `keep` of them.
 
     A fault is a word that neither the source, nor the plan, nor English has; or one that stands there again though the
-    source has it less often.
+    source has it less often. Where all edits are predicted, texts that are far less likely than another come last.
     """
     said = Counter(_words(decoded.source))
     asked = [text for verdict in decoded.edits for text in (verdict.edit.phrase, *verdict.edit.targets)]
@@ -31,7 +36,10 @@ def sound_first(decoded: Decoded, commonness: Commonness, keep: int) -> Decoded:
         again = (count - max(1, said[word]) for word, count in Counter(_words(candidate.output)).items())
         return invented + sum(more for more in again if more > 0)
 
-    return replace(decoded, candidates=tuple(sorted(decoded.candidates, key=faults)[:keep]))
+    guessed = all(verdict.edit.probability is not None for verdict in decoded.edits)
+    least = max(one.log_prob for one in decoded.candidates) - _UNLIKELY if guessed else -math.inf
+    order = sorted(decoded.candidates, key=lambda one: (one.log_prob < least, faults(one)))
+    return replace(decoded, candidates=tuple(order[:keep]))
 
 
 def _words(text: str) -> Iterator[str]:
