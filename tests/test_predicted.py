@@ -285,7 +285,7 @@ def test_wishes_win_over_predictions(tmp_path):
         ("insert", "physician", (), KEPT), ("substitute", "commenced", ("started",), WANTED),
         ("delete", "commenced", (), WANTED),
     ]  # fmt: skip
-    assert {edit.weight for edit in granted.edits} == {3.0}
+    assert {edit.weight for edit in granted.edits} == {1.5}
 
 
 def test_wishes_may_be_patterns_and_are_found_as_whole_words(tmp_path):
