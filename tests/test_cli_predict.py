@@ -207,7 +207,7 @@ def test_without_a_plan_edits_are_predicted(predict, tmp_path):
     _, [default], _ = predict(*flags, "The man ruled in 1720 .")
     _, [asked], _ = predict(*flags, "The man ruled in 1720 .", "--plan", "predict", "--settings", "predicted")
     assert default == asked
-    assert [edit["insert"] for edit in default["edits"]] == ["1720"]
+    assert {"1720": "a number: it stays"}.items() <= {edit["insert"]: edit["note"] for edit in default["edits"]}.items()
 
 
 @pytest.mark.parametrize("flags", [["--method", "beam"], []])

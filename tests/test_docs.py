@@ -13,6 +13,8 @@ import pytest
 
 from redraft import DecodeConfig
 from redraft.cli import settings
+from redraft.experiment.description import read_description
+from redraft.experiment.runs import all_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -54,11 +56,19 @@ SNIPPETS = {page.name: snippets(page) for page in PAGES}
 
 
 def test_snippets_are_of_known_kinds():
-    known = {"python", "console", "sh", "json", "text"}
+    known = {"python", "console", "sh", "json", "toml", "text"}
     assert [str(one) for page in SNIPPETS.values() for one in page if one.language not in known] == []
     assert [str(one) for page in SNIPPETS.values() for one in page if one.language == "sh" and one.runs] == []
     kinds = {one.language for page in SNIPPETS.values() for one in page if one.runs}
     assert {"python", "console"} <= kinds
+
+
+def test_descriptions_of_experiments_can_be_read(tmp_path):
+    shown = [one for page in SNIPPETS.values() for one in page if one.language == "toml"]
+    assert shown
+    for one in shown:
+        (tmp_path / "shown.toml").write_text(one.text, encoding="utf-8")
+        assert list(all_runs(read_description(tmp_path / "shown.toml")))
 
 
 @pytest.mark.parametrize("page", SNIPPETS)

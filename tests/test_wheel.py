@@ -70,11 +70,11 @@ def test_it_is_the_unpacked_one_that_runs(unpacked, tmp_path):
 
 
 def test_it_rewrites_from_any_folder(complete, tmp_path):
-    done = run(complete, tmp_path, "-m", "redraft.cli", "simplify", SENTENCE, "--device", "cpu", "--max-tokens", "20")
+    done = run(complete, tmp_path, "-m", "redraft.cli", "simplify", SENTENCE, "--device", "cpu")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 1
     assert done.stdout.strip()
-    code = f"from redraft import Redrafter; print(Redrafter(device='cpu')({SENTENCE!r}, max_tokens=20).output)"
+    code = f"from redraft import Simplifier; print(Simplifier.load(device='cpu')({SENTENCE!r}).output)"
     assert run(complete, tmp_path, "-c", code).stdout == done.stdout
     assert list(tmp_path.iterdir()) == []
 
