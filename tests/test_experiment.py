@@ -197,6 +197,7 @@ def test_minutes_and_a_page_of_ones_own(run, folder, tmp_path, monkeypatch):
     "old, new, message",
     [
         ("[corpora.toy]\n", '[corpora.toy]\ncolour = "red"\n', 'a key in corpora.toy is "colour"'),
+        ('model = "model"', 'modell = "model"', "Did you mean model?"),
         ('words = "content"', 'words = "contnt"', "Did you mean content?"),
         ('words = "content"', "", "plans.content is neither oracle nor predicted"),
         ('method = "negative"', 'method = "negativ"', "is not known"),

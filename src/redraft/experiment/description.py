@@ -18,6 +18,7 @@ from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
 
 NO_PLAN = "none"  # the plan of methods that carry out none
 _SETTINGS = [f.name for f in fields(DecodeConfig)]
+_LOADING = ["model", "prompt", "dtype", "variants"]  # what Redrafter is told of a model
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,9 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
     corpora = {name: _entry(CorpusEntry, one, f"corpora.{name}") for name, one in found["corpora"].items()}
     plans = {name: _plan(one, name, corpora) for name, one in found["plans"].items()}
     methods = {name: _method(one, name) for name, one in found["methods"].items()}
+    models = found.get("models") or {"shipped": {}}
+    for name, one in models.items():
+        _check_keys(one, _LOADING, f"models.{name}")
     sweeps = [_entry(Sweep, one, "sweeps") for one in found.get("sweeps", [])]
     for sweep in sweeps:
         for kind, name, known in (("corpus", sweep.corpus, corpora), ("plan", sweep.plan, plans),
@@ -156,7 +160,7 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
     baseline, rivals = found.get("baseline", "beam"), tuple(found.get("rivals", ()))
     for name in (baseline, *rivals):
         _check_known(name, methods, "a method to compare with")
-    return Description(folder, corpora, found.get("models") or {"shipped": {}}, plans, methods, sweeps,
+    return Description(folder, corpora, models, plans, methods, sweeps,
                        found.get("paper", []), found.get("beams", 20), baseline, rivals)  # fmt: skip
 
 
