@@ -370,3 +370,11 @@ def test_levels_can_be_given_one_by_one():
     assert by_kind(predicted("the old town", strength=Levels(0.3, 0.1), keep=0.9))["insert"] == []
     with pytest.raises(ConfigError, match=r"3 is no probability"):
         Levels(0.5, 3)
+
+
+def test_a_lighter_hand_asks_more_words_to_stay():
+    kept = [
+        by_kind(predicted("the old town", keep=0.85, strength=one))["insert"] for one in (0.0, "light", "medium", 1.0)
+    ]
+    assert kept == [["old", "town"], ["old", "town"], [], []]
+    assert Levels.of("medium").keep == pytest.approx(0.9, abs=1e-3)

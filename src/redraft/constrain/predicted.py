@@ -25,7 +25,6 @@ ALTERNATIVES = 3  # targets that a substitution offers
 _DIAL: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
 _MEANING = 0.2  # weight of what the meaning needs: names, numbers, negations, addresses
 _PULL = {"insert": 0.05, "delete": 0.72, "substitute": 0.07}  # weights of edits that are fairly sure
-_KEPT = 0.9  # from which probability on a word is asked to stay, whatever the strength
 _MOST_DELETED = 0.5  # share of a sentence's words: something is to be left of it
 _LEAST_REPLACED = 0.15  # share of its occurrences in which a phrase of several words is replaced, or it is let be
 
@@ -51,7 +50,7 @@ class Levels:
         share = _DIAL.get(strength) if isinstance(strength, str) else strength
         if share is None or not 0 <= share <= 1:
             raise ConfigError(f"strength is {shown(strength)}.", "Use light, medium, strong or a number from 0 to 1.")
-        return cls(_between(0.67, 0.05, share), _between(0.45, 0.03, share), _KEPT)
+        return cls(_between(0.67, 0.05, share), _between(0.45, 0.03, share), _between(0.6, 0.9818, share))
 
 
 def _between(first: float, last: float, share: float) -> float:
