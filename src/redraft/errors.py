@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import json
+from collections.abc import Sequence
 
 
 class RedraftError(Exception):
@@ -64,6 +66,12 @@ class PlanError(RedraftError, ValueError):
             file_line = f"line {self.line}"
         place = ", ".join(part for part in (file_line, self.field) if part)
         return f"{place}: {super().__str__()}" if place else super().__str__()
+
+
+def did_you_mean(name: str, known: Sequence[str]) -> str:
+    """The next step after a name that is not known: the nearest one, or all of them."""
+    near = difflib.get_close_matches(name, known, 1)
+    return f"Did you mean {near[0]}?" if near else f"Use {', '.join(known)}."
 
 
 def shown(value: object, limit: int = 60) -> str:

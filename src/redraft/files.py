@@ -6,12 +6,13 @@ import hashlib
 import os
 import secrets
 import shutil
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from redraft.errors import CorpusError
+from redraft.errors import ConfigError, CorpusError
 
 
 @contextmanager
@@ -30,6 +31,27 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def whole_lines(path: Path) -> bytes:
+    """The lines of a file that are whole; what a killed run left behind them is cut off."""
+    if not path.exists():
+        return b""
+    text = path.read_bytes()
+    end = text.rfind(b"\n") + 1
+    with open(path, "r+b") as file:
+        file.truncate(end)
+    return text[:end]
+
+
+def read_toml(path: str | Path, example: str) -> dict[str, Any]:
+    """What a settings file holds; `example` is the next step where it is no TOML."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} is not TOML: {error}.", example) from None
 
 
 def decoded(raw: bytes, path: str, line: int) -> str:

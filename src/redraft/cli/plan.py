@@ -6,8 +6,7 @@ import argparse
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice, takewhile, tee
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.align import add_aligner_options, too_long_notice
@@ -17,10 +16,7 @@ from redraft.cli.talk import OK, add_command, say
 from redraft.errors import ConfigError, shown
 
 if TYPE_CHECKING:
-    from redraft.align.links import Links
-    from redraft.align.pairs import SentencePair
     from redraft.constrain.edits import EditPlan
-    from redraft.constrain.oracle import Extracted
 
 _EXAMPLES = """\
 examples:
@@ -107,7 +103,7 @@ def run_extract(options: argparse.Namespace) -> int:
     """The command itself; returns the exit status."""
     from redraft.align.aligners import make_aligner
     from redraft.align.pairs import read_aligned
-    from redraft.constrain.oracle import Which
+    from redraft.constrain.oracle import Which, extract_all
     from redraft.evaluate.report.links_page import Shown, links_page
     from redraft.evaluate.report.writers import check_report, write_page
 
@@ -123,7 +119,7 @@ def run_extract(options: argparse.Namespace) -> int:
     page: list[Shown] = []
     total: Counter[str] = Counter()
     try:
-        for pair, links, extracted in _extracted(aligner, pairs, options.words):
+        for pair, links, extracted in extract_all(aligner, pairs, which=options.words):
             _write(extracted.plan)
             total += Counter({**extracted.kinds, "plans": 1, "shared": extracted.shared, "parted": extracted.parted})
             if options.html and len(page) < _SHOWN:
@@ -141,17 +137,6 @@ def run_extract(options: argparse.Namespace) -> int:
 def _write(plan: EditPlan) -> None:
     """In UTF-8, whatever the terminal takes: that is how plan files are read."""
     binary(sys.stdout).write((json.dumps(plan.to_json(), ensure_ascii=False) + "\n").encode("utf-8"))
-
-
-def _extracted(
-    aligner: Any, pairs: Iterator[SentencePair], which: Any
-) -> Iterator[tuple[SentencePair, Links, Extracted]]:
-    from redraft.constrain.oracle import extract
-
-    kept, aligned = tee(pairs)
-    for links, pair in zip(aligner.align(pair.words for pair in aligned), kept, strict=False):
-        plan = extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which=which)
-        yield pair, links, plan
 
 
 def _statistics(total: Counter[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.errors import ConfigError, shown
 
@@ -55,7 +55,7 @@ def load_planner(options: argparse.Namespace) -> tuple[Planner, dict[str, Any]]:
 
 
 def _strength(text: str | None) -> Any:
-    from redraft.constrain.predicted import Levels
+    from redraft.constrain.predicted import Levels, Strength
 
     if text is None:
         return "medium"
@@ -67,6 +67,6 @@ def _strength(text: str | None) -> Any:
         return Levels(*numbers)
     if len(numbers) == 1:
         return numbers[0]
-    if text in ("light", "medium", "strong"):
+    if text in get_args(Strength):
         return text
     raise ConfigError(f"--strength {shown(text)} is not known.", "Use light, medium, strong or a number from 0 to 1.")

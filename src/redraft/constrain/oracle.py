@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import tee
 from typing import Literal
 
+from redraft.align.aligners import WordAligner
 from redraft.align.function_words import is_content
 from redraft.align.links import Link, Links
+from redraft.align.pairs import SentencePair
 from redraft.align.words import Word, normal
 from redraft.constrain.edits import Edit, EditPlan, folded
 from redraft.constrain.sides import Sides, shipped_sides
@@ -77,6 +80,15 @@ def extract(
     if which == "thin":
         edits = tuple(edit for edit in edits if _is_thin(edit, sides or shipped_sides()))
     return Extracted(EditPlan(source, edits), _shared(edits), found.parted)
+
+
+def extract_all(
+    aligner: WordAligner, pairs: Iterable[SentencePair], *, which: Which = "content"
+) -> Iterator[tuple[SentencePair, Links, Extracted]]:
+    """Pair by pair, with the links that an aligner finds."""
+    kept, aligned = tee(pairs)
+    for links, pair in zip(aligner.align(pair.words for pair in aligned), kept, strict=False):
+        yield pair, links, extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which=which)
 
 
 def _is_thin(edit: Edit, sides: Sides) -> bool:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-import tomllib
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from redraft.decode.config import PREDICTED, DecodeConfig
-from redraft.errors import ConfigError
-from redraft.files import replacing
+from redraft.errors import ConfigError, did_you_mean
+from redraft.files import read_toml, replacing
 
 PREDICTED_NAME = "predicted"
 _NONE = "none"  # TOML has no word for it
@@ -22,18 +20,11 @@ def read_config(path: str | Path) -> dict[str, Any]:
     """The settings that a file names, checked; the others keep their defaults. `predicted` is no file but PREDICTED."""
     if str(path) == PREDICTED_NAME:
         return dict(PREDICTED)
-    try:
-        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}.", "Write one setting on each line: delta = 2.0") from None
+    found = read_toml(path, "Write one setting on each line: delta = 2.0")
     names = [field.name for field in fields(DecodeConfig)]
     for name in found:
         if name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"Did you mean {near[0]}?" if near else f"Use {', '.join(names)}."
-            raise ConfigError(f"{path}: there is no setting {name!r}.", hint)
+            raise ConfigError(f"{path}: there is no setting {name!r}.", did_you_mean(name, names))
     settings = {name: _value(value) for name, value in found.items()}
     try:
         DecodeConfig(**settings)

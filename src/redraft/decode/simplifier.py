@@ -16,7 +16,7 @@ from redraft.decode.fitting import fitted
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.sound import sound_first
 
-OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
+_OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
 
 
 class Simplifier:
@@ -52,7 +52,7 @@ class Simplifier:
         """What is predicted for each sentence, with the targets that the model finds fit."""
         if self.planner is None:
             return map(EditPlan, sources)
-        return fitted(self.redrafter, self.planner.plans(sources, alternatives=OFFERED, **self.planning))
+        return fitted(self.redrafter, self.planner.plans(sources, alternatives=_OFFERED, **self.planning))
 
     def _unreadable(self, plan: EditPlan) -> str | None:
         return self.planner.unreadable(plan.source) if self.planner and not plan.edits else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -13,10 +11,12 @@ from redraft.constrain.oracle import Which
 from redraft.constrain.predicted import Levels
 from redraft.decode.config import DecodeConfig
 from redraft.decode.config_files import read_config
-from redraft.errors import ConfigError, shown
+from redraft.errors import ConfigError, did_you_mean, shown
 from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
+from redraft.files import read_toml
 
 NO_PLAN = "none"  # the plan of methods that carry out none
+LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")  # what sweeps call λ; the last: all three
 _SETTINGS = [f.name for f in fields(DecodeConfig)]
 _LOADING = ["model", "prompt", "dtype", "variants"]  # what Redrafter is told of a model
 
@@ -61,7 +61,7 @@ def _with_rows(corpus: Corpus, rows: str, data: str | None, folder: Path) -> Cor
 class PlanEntry:
     """Oracle plans of some words, or predicted ones; `by_corpus` has what differs for a corpus."""
 
-    words: str | None = None  # oracle: thin, content or all
+    words: Which | None = None  # oracle
     predict: bool = False
     strength: Any = "medium"
     style: str | None = None
@@ -128,12 +128,7 @@ class Description:
 
 def read_description(path: str | Path) -> Description:
     """A file, or an error that names the place and the next step."""
-    try:
-        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}.", "docs/experiment.md has an example.") from None
+    found = read_toml(path, "docs/experiment.md has an example.")
     try:
         return _described(found, Path(path).resolve().parent)
     except ConfigError as error:
@@ -162,9 +157,6 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
         _check_known(name, methods, "a method to compare with")
     return Description(folder, corpora, models, plans, methods, sweeps,
                        found.get("paper", []), found.get("beams", 20), baseline, rivals)  # fmt: skip
-
-
-LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")
 
 
 def _plan(one: dict[str, Any], name: str, corpora: Mapping[str, Any]) -> PlanEntry:
@@ -210,6 +202,4 @@ def _check_keys(found: Mapping[str, Any], known: Sequence[str], place: str) -> N
 def _check_known(name: str, known: Iterable[str], what: str) -> None:
     known = list(known)
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, 1)
-        hint = f"Did you mean {near[0]}?" if near else f"Use {', '.join(known)}."
-        raise ConfigError(f"{what} is {shown(name)}, which is not known.", hint)
+        raise ConfigError(f"{what} is {shown(name)}, which is not known.", did_you_mean(str(name), known))

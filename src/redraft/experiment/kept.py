@@ -12,14 +12,14 @@ from redraft.files import replacing
 Facts = Mapping[str, Any]
 
 
-def facts_path(path: Path) -> Path:
+def _facts_path(path: Path) -> Path:
     return path.with_name(path.name + ".facts")
 
 
 def made_from(path: Path, facts: Facts) -> bool:
     """Whether what was noted beside a file, before it was begun, is the same."""
     try:
-        known = json.loads(facts_path(path).read_text(encoding="utf-8"))
+        known = json.loads(_facts_path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return bool(known == json.loads(json.dumps(facts)))
@@ -27,5 +27,5 @@ def made_from(path: Path, facts: Facts) -> bool:
 
 def note(path: Path, facts: Facts) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(facts_path(path)) as file:
+    with replacing(_facts_path(path)) as file:
         file.write((json.dumps(facts, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))

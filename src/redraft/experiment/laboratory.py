@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -11,20 +10,18 @@ from typing import Any
 from redraft.align.pairs import SentencePair
 from redraft.align.trained import TrainedAligner
 from redraft.constrain.edits import EditPlan
-from redraft.constrain.oracle import extract
-from redraft.constrain.plan_files import read_plans
+from redraft.constrain.oracle import Which, extract_all
+from redraft.constrain.plan_files import read_plans, write_plans
 from redraft.constrain.planner import Planner
 from redraft.decode.decoded import Decoded
-from redraft.decode.fitting import fitted
 from redraft.decode.redrafter import Redrafter
-from redraft.decode.simplifier import OFFERED, Simplifier
+from redraft.decode.simplifier import Simplifier
 from redraft.evaluate.corpora import Corpus
 from redraft.experiment.description import NO_PLAN, Description, PlanEntry
-from redraft.experiment.kept import Facts, made_from, note
+from redraft.experiment.kept import made_from, note
 from redraft.experiment.runs import Run, carry_out
-from redraft.files import digest, replacing
-
-Say = Callable[[str], object]
+from redraft.files import digest
+from redraft.fit.progress_bar import Say
 
 
 class Laboratory:
@@ -53,7 +50,8 @@ class Laboratory:
     def plans(self, run: Run) -> list[EditPlan]:
         """Of a run: all of its corpus, or some of them and some of their edits in a sweep."""
         sources = self.corpus(run.corpus).sources
-        whole = [EditPlan(source) for source in sources] if run.plan == NO_PLAN else self._made(run)
+        plain = run.plan == NO_PLAN
+        whole = [EditPlan(source) for source in sources] if plain else self.made(run.plan, run.corpus, run.model)
         some = whole[: run.sentences]
         return some if run.edits is None else [EditPlan(plan.source, plan.edits[: run.edits]) for plan in some]
 
@@ -71,40 +69,34 @@ class Laboratory:
             return list(Simplifier(redrafter, self._predicting()).stream(plans, batch_size=len(plans)))
         return redrafter.rewrite(plans, batch_size=len(plans))
 
-    def _made(self, run: Run) -> list[EditPlan]:
-        entry, corpus = self.description.plans[run.plan].of(run.corpus), self.corpus(run.corpus)
-        name = f"{run.corpus}.{run.plan}" + (f".{run.model}" if entry.predict else "")
+    def made(self, plan: str, corpus_name: str, model: str) -> list[EditPlan]:
+        """All plans of one name for a corpus; predicted ones are fitted to the model."""
+        entry, corpus = self.description.plans[plan].of(corpus_name), self.corpus(corpus_name)
+        name = f"{corpus_name}.{plan}" + (f".{model}" if entry.predict else "")
         path = self.out / "plans" / f"{name}.jsonl"
         facts = {"sources": _digest(corpus.sources), "entry": asdict(replace(entry, by_corpus={}))}
         if not entry.predict:
             facts["references"] = _digest(corpus.references[0])
         if not (made_from(path, facts) and path.exists()):
             self.say(f"plans: {name}")
-            self._write(path, facts, self._predicted(run, entry) if entry.predict else self._oracle(run, entry))
+            path.unlink(missing_ok=True)
+            note(path, facts)
+            write_plans(
+                path,
+                self._predicted(entry, corpus, model) if entry.words is None else self._oracle(entry.words, corpus),
+            )
         return list(read_plans(path))
 
-    def _write(self, path: Path, facts: Facts, plans: Sequence[EditPlan]) -> None:
-        path.unlink(missing_ok=True)
-        note(path, facts)
-        with replacing(path) as file:
-            file.writelines((json.dumps(plan.to_json(), ensure_ascii=False) + "\n").encode("utf-8") for plan in plans)
-
-    def _oracle(self, run: Run, entry: PlanEntry) -> list[EditPlan]:
+    def _oracle(self, words: Which, corpus: Corpus) -> Iterator[EditPlan]:
         """From the first reference, by the aligner that comes with the package."""
         if self._aligner is None:
             self._aligner = TrainedAligner.load(device=self._device)
-        corpus = self.corpus(run.corpus)
-        pairs = [SentencePair.of(*pair) for pair in zip(corpus.sources, corpus.references[0], strict=True)]
-        links = self._aligner.align(pair.words for pair in pairs)
-        return [
-            extract(pair.source, pair.target, pair.source_words, pair.target_words, found, which=entry.words).plan  # type: ignore[arg-type]
-            for pair, found in zip(pairs, links, strict=True)
-        ]
+        pairs = (SentencePair.of(*pair) for pair in zip(corpus.sources, corpus.references[0], strict=True))
+        return (extracted.plan for _, _, extracted in extract_all(self._aligner, pairs, which=words))
 
-    def _predicted(self, run: Run, entry: PlanEntry) -> list[EditPlan]:
-        sources = self.corpus(run.corpus).sources
-        plans = self._predicting().plans(sources, strength=entry.levels, style=entry.style, alternatives=OFFERED)
-        return list(fitted(self._redrafter(run.model), plans))
+    def _predicted(self, entry: PlanEntry, corpus: Corpus, model: str) -> Iterator[EditPlan]:
+        planning = {"strength": entry.levels, "style": entry.style}
+        return Simplifier(self._redrafter(model), self._predicting(), **planning).plans(corpus.sources)
 
     def _predicting(self) -> Planner:
         if self._planner is None:

@@ -84,8 +84,7 @@ class Results:
         oracle = next((name for name, entry in plans.items() if entry.words == "content"), None)
         if run.plan == NO_PLAN or not plans[run.plan].predict or oracle is None:
             return []
-        wanted = Run(run.model, run.corpus, oracle, run.method, run.config)
-        return [PlanPrecision(self._laboratory.plans(run), self._laboratory.plans(wanted))]
+        return [PlanPrecision(*(self._laboratory.made(name, run.corpus, run.model) for name in (run.plan, oracle)))]
 
     def _versions(self, name: str) -> Iterator[tuple[References, Corpus]]:
         corpus = self._laboratory.corpus(name)

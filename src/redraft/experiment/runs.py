@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from redraft.constrain.edits import EditPlan
+from redraft.constrain.plan_files import write_jsonl
 from redraft.decode.config import DecodeConfig
 from redraft.decode.decoded import Decoded
 from redraft.errors import RedraftError
 from redraft.experiment.description import LAMBDAS, NO_PLAN, Description, Sweep
 from redraft.experiment.kept import made_from, note
-from redraft.files import digest, replacing
+from redraft.files import digest, whole_lines
+from redraft.fit.progress_bar import Say
 
 Rewrite = Callable[[Sequence[EditPlan]], Sequence[Decoded]]
 
@@ -85,7 +87,7 @@ def _changed(config: DecodeConfig, setting: str, value: float) -> DecodeConfig:
 
 def carry_out(
     run: Run, plans: Sequence[EditPlan], rewrite: Rewrite, path: Path, *,
-    batch_size: int, until: float, say: Callable[[str], object],
+    batch_size: int, until: float, say: Say,
 ) -> Iterator[tuple[int, int]]:  # fmt: skip
     """Results of all plans to `path`, in order, each with the seconds it took; sentences of like length together.
 
@@ -120,18 +122,11 @@ def carry_out(
             file.flush()
             done |= rows
             yield len(done), len(plans)
-    with replacing(path) as file:
-        file.writelines((json.dumps(done[at], ensure_ascii=False) + "\n").encode("utf-8") for at in range(len(plans)))
+    write_jsonl(path, (done[at] for at in range(len(plans))))
     part.unlink()
 
 
 def _done(part: Path) -> dict[int, dict[str, Any]]:
-    """Whole lines of what was begun; a broken one at its end is cut off."""
-    if not part.exists():
-        return {}
-    raw = part.read_bytes()
-    whole = raw[: raw.rfind(b"\n") + 1]
-    if len(whole) < len(raw):
-        part.write_bytes(whole)
-    rows = [json.loads(line) for line in whole.decode("utf-8").splitlines()]
+    """What a call that was stopped has left, by the place of its plan."""
+    rows = map(json.loads, whole_lines(part).decode("utf-8").splitlines())
     return {row["at"]: row for row in rows}

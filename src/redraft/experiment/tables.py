@@ -3,94 +3,104 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 
+from redraft.constrain.edits import KINDS
 from redraft.decode.config import DecodeConfig
 from redraft.evaluate.corpora import References
 from redraft.evaluate.scores import Scores
 from redraft.experiment.description import NO_PLAN, Description
 from redraft.experiment.results import APPLIED, COPY, Key, Results
 
-_KINDS = ("insert", "delete", "substitute")
-
 
 def all_tables(description: Description, results: Results) -> str:
-    """Plan by plan, for each model; then precision, settings, and what is still missing."""
+    """Plan by plan, for each model; then settings, and what is still missing."""
     parts: list[str] = []
     for model in description.models:
         for plan, entry in description.plans.items():
-            title = f"{plan} plans" + ("" if len(description.models) == 1 else f", {model}")
-            parts.append(f"### {title[:1].upper()}{title[1:]}, first reference")
-            parts.append(quality(description, results, model, plan, "first"))
-            parts.append(differences(description, results, model, plan, "first"))
-            parts.append(satisfied(description, results, model, plan))
+            title = f"### {plan[:1].upper()}{plan[1:]} plans" + ("" if len(description.models) == 1 else f", {model}")
+            first, every = (_Part(description, results, model, plan, which) for which in ("first", "all"))
+            parts += [f"{title}, first reference", first.quality(), first.differences(), first.satisfied()]
             if entry.predict:
-                parts += [f"### {title[:1].upper()}{title[1:]}, all references",
-                          quality(description, results, model, plan, "all"),
-                          differences(description, results, model, plan, "all"),
-                          "### Precision and recall of predicted plans, %",
-                          precision(description, results, model, plan)]  # fmt: skip
+                parts += [f"{title}, all references", every.quality(), every.differences(),
+                          "### Precision and recall of predicted plans, %", first.precision()]  # fmt: skip
     parts += ["### Settings", settings(results)]
     if results.missing:
         parts.append(f"Not yet run: {', '.join(results.missing)}.")
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def quality(description: Description, results: Results, model: str, plan: str, references: References) -> str:
-    """SARI and BLEU of each method; the best of ours in bold, the paper's figures below."""
-    corpora = _corpora(description, results, references)
-    methods = [COPY, APPLIED, *description.methods]
-    rows: list[list[str]] = []
-    for method in methods:
-        found = [_scores(results, model, corpus, plan, method, references) for corpus in corpora]
-        if any(found):
-            rows.append([method, *(cell for one in found for cell in _two(one))])
-    _bold_best(rows, [number for number, row in enumerate(rows) if row[0] in description.methods])
-    for paper in description.paper:
-        if paper.get("plan") == plan and paper.get("references", "first") == references:
-            cells = [cell for corpus in corpora for cell in (_number(paper.get(corpus)), "")]
-            rows.append([f"paper: {paper['method']}", *cells])
-    return _table(["", *(cell for corpus in corpora for cell in (f"{corpus} SARI", "BLEU"))], rows)
+@dataclass(frozen=True)
+class _Part:
+    """The tables of one kind of plans."""
 
+    description: Description
+    results: Results
+    model: str
+    plan: str
+    references: References
 
-def differences(description: Description, results: Results, model: str, plan: str, references: References) -> str:
-    """Every method against the baseline and the rivals, sentence by sentence: SARI and BLEU, with p."""
-    corpora = _corpora(description, results, references)
-    rows = []
-    others = [description.baseline, *description.rivals]
-    for method in description.methods:
-        for other in others:
-            if method in others[: others.index(other) + 1]:
-                continue
-            cells = [_difference(results, _key(description, model, corpus, plan, other, references),
-                                 _key(description, model, corpus, plan, method, references))
-                     for corpus in corpora]  # fmt: skip
-            if any(cells):
-                rows.append([f"{method} − {other}", *cells])
-    return _table(["difference of SARI; of BLEU", *corpora], rows)
+    def quality(self) -> str:
+        """SARI and BLEU of each method; the best of ours in bold, the paper's figures below."""
+        rows: list[list[str]] = []
+        for method in (COPY, APPLIED, *self.description.methods):
+            found = [self._scores(corpus, method) for corpus in self._corpora()]
+            if any(found):
+                rows.append([method, *(cell for one in found for cell in _two(one))])
+        _bold_best(rows, [number for number, row in enumerate(rows) if row[0] in self.description.methods])
+        for paper in self.description.paper:
+            if paper.get("plan") == self.plan and paper.get("references", "first") == self.references:
+                cells = [cell for corpus in self._corpora() for cell in (_number(paper.get(corpus)), "")]
+                rows.append([f"paper: {paper['method']}", *cells])
+        return _table(["", *(cell for corpus in self._corpora() for cell in (f"{corpus} SARI", "BLEU"))], rows)
 
+    def differences(self) -> str:
+        """Every method against the baseline and the rivals, sentence by sentence: SARI and BLEU, with p."""
+        rows = []
+        others = [self.description.baseline, *self.description.rivals]
+        for method in self.description.methods:
+            for number, other in enumerate(others):
+                if method not in others[: number + 1]:
+                    cells = [self._difference(corpus, other, method) for corpus in self._corpora()]
+                    rows += [[f"{method} − {other}", *cells]] if any(cells) else []
+        return _table(["difference of SARI; of BLEU", *self._corpora()], rows)
 
-def satisfied(description: Description, results: Results, model: str, plan: str) -> str:
-    """Shares of insertions, deletions and substitutions carried out, in %."""
-    corpora = _corpora(description, results, "first")
-    rows = []
-    for method in description.methods:
-        found = [_scores(results, model, corpus, plan, method, "first") for corpus in corpora]
-        if any(found) and description.methods[method].carries_out:
-            rows.append([method, *(_shares(one, "satisfied") for one in found)])
-    return _table(["carried out, %: insertions / deletions / substitutions", *corpora], rows)
+    def satisfied(self) -> str:
+        """Shares of insertions, deletions and substitutions carried out, in %."""
+        rows = []
+        for name, method in self.description.methods.items():
+            found = [self._scores(corpus, name) for corpus in self._corpora()]
+            if any(found) and method.carries_out:
+                rows.append([name, *(_shares(one, "satisfied") for one in found)])
+        return _table(["carried out, %: insertions / deletions / substitutions", *self._corpora()], rows)
 
+    def precision(self) -> str:
+        rows = [
+            [word, *(self._precision(corpus, word) for corpus in self._corpora())] for word in ("precision", "recall")
+        ]
+        return _table(["insertions / deletions / substitutions", *self._corpora()], rows)
 
-def precision(description: Description, results: Results, model: str, plan: str) -> str:
-    corpora = _corpora(description, results, "first")
-    rows = []
-    for word in ("precision", "recall"):
-        cells = []
-        for corpus in corpora:
-            found = [_scores(results, model, corpus, plan, method, "first") for method in description.methods]
-            cells.append(_shares(next((one for one in found if one and f"{word}_insert" in one.figures), None), word))
-        rows.append([word, *cells])
-    return _table(["insertions / deletions / substitutions", *corpora], rows)
+    def _precision(self, corpus: str, word: str) -> str:
+        """The plans are the same for all methods, so the first that is done will do."""
+        found = (self._scores(corpus, method) for method in self.description.methods)
+        return _shares(next((one for one in found if one and f"{word}_insert" in one.figures), None), word)
+
+    def _difference(self, corpus: str, one: str, other: str) -> str:
+        found = self.results.compared(self._key(corpus, one), self._key(corpus, other))
+        figures = [found[name] for name in ("sari", "bleu") if name in found]
+        return "; ".join(f"{figure.difference:+.1f} (p {_p(figure.p)})" for figure in figures)
+
+    def _corpora(self) -> list[str]:
+        there = {key.corpus for key in self.results.scores if key.references == self.references}
+        return [name for name in self.description.corpora if name in there]
+
+    def _scores(self, corpus: str, method: str) -> Scores | None:
+        return self.results.scores.get(self._key(corpus, method))
+
+    def _key(self, corpus: str, method: str) -> Key:
+        methods = self.description.methods
+        plain = not methods[method].carries_out if method in methods else method == COPY
+        return Key(self.model, corpus, NO_PLAN if plain else self.plan, method, self.references)
 
 
 def settings(results: Results) -> str:
@@ -105,33 +115,9 @@ def settings(results: Results) -> str:
     return _table(["method", "plans", "corpus", "settings"], [[*key, said] for key, said in rows.items()])
 
 
-def _corpora(description: Description, results: Results, references: References) -> list[str]:
-    there = {key.corpus for key in results.scores if key.references == references}
-    return [name for name in description.corpora if name in there]
-
-
-def _key(description: Description, model: str, corpus: str, plan: str, method: str, references: References) -> Key:
-    own = description.methods[method].carries_out if method in description.methods else method != COPY
-    return Key(model, corpus, plan if own else NO_PLAN, method, references)
-
-
-def _scores(results: Results, model: str, corpus: str, plan: str, method: str, references: References) -> Scores | None:
-    for which in (plan, NO_PLAN):
-        found = results.scores.get(Key(model, corpus, which, method, references))
-        if found:
-            return found
-    return None
-
-
 def _two(scores: Scores | None) -> Iterator[str]:
     for name in ("sari", "bleu"):
         yield _number(scores.figures[name].value) if scores else ""
-
-
-def _difference(results: Results, one: Key, other: Key) -> str:
-    found = results.compared(one, other)
-    figures = [found[name] for name in ("sari", "bleu") if name in found]
-    return "; ".join(f"{one.difference:+.1f} (p {_p(one.p)})" for one in figures)
 
 
 def _p(value: float) -> str:
@@ -140,7 +126,7 @@ def _p(value: float) -> str:
 
 def _shares(scores: Scores | None, word: str) -> str:
     values = [scores.figures[f"{word}_{kind}"].value if scores and f"{word}_{kind}" in scores.figures else None
-              for kind in _KINDS]  # fmt: skip
+              for kind in KINDS]  # fmt: skip
     return " / ".join(map(_number, values)) if any(value is not None for value in values) else ""
 
 

@@ -15,6 +15,7 @@ from redraft.align.pairs import SentencePair
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.oracle import extract
 from redraft.errors import ConfigError
+from redraft.files import whole_lines
 from redraft.fit.progress_bar import Say
 from redraft.fit.tagged_pairs import TaggedPair
 
@@ -37,7 +38,7 @@ class LinkedPair:
 
 def link_pairs(pairs: Sequence[TaggedPair], aligner: WordAligner, path: Path, say: Say = print) -> None:
     """Align the pairs and write them; a file that stops in the middle is gone on with."""
-    done = _whole_lines(path)
+    done = whole_lines(path).count(b"\n")
     _check_same(path, pairs, done)
     began = time.monotonic()
     with open(path, "a", encoding="utf-8") as file:
@@ -69,14 +70,3 @@ def _check_same(path: Path, pairs: Sequence[TaggedPair], done: int) -> None:
     for number, row in enumerate(_rows(path) if done else (), 1):
         if number > len(pairs) or row[:4] != astuple(pairs[number - 1]):
             raise ConfigError(f"{path}, line {number}: is of other pairs.", "Delete it, or choose another --out.")
-
-
-def _whole_lines(path: Path) -> int:
-    """Lines of a file that are whole; what a killed run left behind them is cut off."""
-    if not path.exists():
-        return 0
-    text = path.read_bytes()
-    end = text.rfind(b"\n") + 1
-    with open(path, "r+b") as file:
-        file.truncate(end)
-    return text.count(b"\n")
