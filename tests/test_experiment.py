@@ -207,6 +207,7 @@ def test_minutes_and_a_page_of_ones_own(run, folder, tmp_path, monkeypatch):
         ('setting = "delta"', 'setting = "detla"', "Did you mean delta?"),
         ("strength = [0.3, 0.1]", "strength = [3, 0.1]", "3 is no probability"),
         ("[plans.predicted.rest]", "[plans.predicted.nowhere]", "a corpus in plans.predicted"),
+        ("strength = [0.3, 0.1]", "strenght = 0.5", "Did you mean strength?"),
         ("beams = 2", "beams = ", "is not TOML"),
         ('source = "complex.txt"', 'source = "gone.txt"', "gone.txt"),
         ('rows = "rows.txt"', 'rows = "simple.0.txt"', "does not number sentences"),

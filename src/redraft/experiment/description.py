@@ -90,8 +90,9 @@ class Method:
     def carries_out(self) -> bool:
         return bool(self.config.get("method", "edit") != "beam")
 
-    def configured(self, folder: Path, names: Mapping[str, str], beams: int) -> DecodeConfig:
-        found: dict[str, Any] = {"beams": beams, **self.config}
+    def configured(self, folder: Path, names: Mapping[str, str], start: Mapping[str, Any]) -> DecodeConfig:
+        """`start` is what holds where neither the method nor its file says otherwise."""
+        found: dict[str, Any] = {**start, **self.config}
         path = folder / self.settings.format(**names) if self.settings else None
         return DecodeConfig(**{**found, **(read_config(path) if path and path.exists() else {})})
 
@@ -161,8 +162,9 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
 
 def _plan(one: dict[str, Any], name: str, corpora: Mapping[str, Any]) -> PlanEntry:
     inner = {key: value for key, value in one.items() if isinstance(value, dict)}
-    for corpus in inner:
+    for corpus, changes in inner.items():
         _check_known(corpus, corpora, f"a corpus in plans.{name}")
+        _check_keys(changes, ["strength", "style"], f"plans.{name}.{corpus}")
     plain = {key: value for key, value in one.items() if key not in inner}
     entry: PlanEntry = _entry(PlanEntry, {**plain, "by_corpus": inner}, f"plans.{name}")
     if entry.predict == (entry.words is not None):

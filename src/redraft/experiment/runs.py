@@ -11,7 +11,7 @@ from typing import Any
 
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import write_jsonl
-from redraft.decode.config import DecodeConfig
+from redraft.decode.config import PREDICTED, DecodeConfig
 from redraft.decode.decoded import Decoded
 from redraft.errors import RedraftError
 from redraft.experiment.description import LAMBDAS, NO_PLAN, Description, Sweep
@@ -64,8 +64,11 @@ def _of_corpus(description: Description, model: str, corpus: str) -> Iterator[Ru
 
 
 def _run(description: Description, model: str, corpus: str, plan: str, method: str) -> Run:
+    """Predicted plans are searched as `redraft simplify` searches them, unless the file says otherwise."""
     names, found = {"model": model, "corpus": corpus, "plan": plan, "method": method}, description.methods[method]
-    return Run(model, corpus, plan, method, found.configured(description.folder, names, description.beams), found.sound)
+    predicted = plan != NO_PLAN and description.plans[plan].predict
+    start = {"beams": description.beams, **(PREDICTED if predicted else {})}
+    return Run(model, corpus, plan, method, found.configured(description.folder, names, start), found.sound)
 
 
 def _of_sweep(description: Description, model: str, sweep: Sweep) -> Iterator[Run]:
