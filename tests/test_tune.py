@@ -103,7 +103,7 @@ def test_references_that_do_not_fit_are_an_error(tune, tmp_path):
     assert "two.txt has 2 lines" in said
 
 
-@pytest.mark.parametrize("ranges", ["wide", "paper"])
+@pytest.mark.parametrize("ranges", ["wide", "plus", "paper"])
 @pytest.mark.parametrize("method", ["edit", "neurologic", "negative", "beam"])
 def test_choices_lead_back_to_the_settings(ranges, method):
     """Every choice that is recalled gives the settings it came from, but for what the paper's ranges fix."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -90,6 +90,7 @@ def configs(draw: st.DrawFn) -> DecodeConfig:
         early_stopping=one_of(False, True, "never"),
         min_tokens=one_of(0, 0, 3),
         no_repeat_ngram=one_of(0, 0, 2, 3),
+        ahead=one_of(None, None, 0, 1),
     )
 
 
@@ -147,6 +148,13 @@ def plan_of(edits: Sequence[Edit | None]) -> EditPlan:
     return plan
 
 
+@st.composite
+def at_places(draw: st.DrawFn, plan: CompiledPlan) -> CompiledPlan:
+    """The plan with its edits anywhere in the source."""
+    places = [draw(st.sampled_from([-1, 0, 2, 4, 7])) for _ in plan.plan.edits]
+    return replace(plan, clauses=tuple(replace(clause, place=places[clause.edit]) for clause in plan.clauses))
+
+
 def word_cases(model_of: Callable[..., ScriptedModel]) -> Callable[[str], st.SearchStrategy[Case]]:
     @st.composite
     def cases(draw: st.DrawFn, device: str) -> Case:
@@ -155,7 +163,8 @@ def word_cases(model_of: Callable[..., ScriptedModel]) -> Callable[[str], st.Sea
         batch = draw(st.integers(1, 3))
         plans = [plan_of(draw(st.lists(edits_of(words), max_size=6))) for _ in range(batch)]
         limits = [draw(st.integers(1, 8)) for _ in plans]
-        return Case(model, compiler_for(model.tokenizer).compile(plans), draw(configs()), limits)
+        compiled = [draw(at_places(plan)) for plan in compiler_for(model.tokenizer).compile(plans)]
+        return Case(model, compiled, draw(configs()), limits)
 
     return cases
 
@@ -285,7 +294,7 @@ def piece_cases(draw: st.DrawFn, device: str) -> Case:
     if draw(st.booleans()):
         texts += [LEAD, *CONTINUATIONS]
     model = PieceModel(texts, draw(st.integers(0, 10**9)), device)
-    plans = [draw(piece_plans(model)) for _ in range(draw(st.integers(1, 2)))]
+    plans = [draw(at_places(draw(piece_plans(model)))) for _ in range(draw(st.integers(1, 2)))]
     return Case(model, plans, draw(configs()), [draw(st.integers(1, 8)) for _ in plans])
 
 

@@ -47,7 +47,10 @@ def add_tune(commands: Any) -> None:
     how = tune.add_argument_group("the search for settings")
     how.add_argument("--method", metavar="NAME", default="edit", help="edit (default), neurologic, negative or beam")
     how.add_argument("--ranges", metavar="WHICH", default="wide",
-                     help="wide (default), or paper: λ from 0 to 1 and δ from 0 to 2 on its scale")  # fmt: skip
+                     help="wide (default); plus: also what goes beyond the paper; paper: λ from 0 to 1 and δ from 0 "
+                     "to 2 on its scale")  # fmt: skip
+    how.add_argument("--settings", metavar="FILE",
+                     help="where the search starts, and what it leaves as it is: a file, or predicted")  # fmt: skip
     how.add_argument("--beams", metavar="N", default="20", help="rows kept for each sentence (default 20)")
     how.add_argument("--trials", metavar="N", default="100", help="in all, over all workers (default 100)")
     how.add_argument("--seed", metavar="N", default="0", help="of the sample and of what is tried (default 0)")
@@ -98,6 +101,7 @@ def run_tune(options: argparse.Namespace) -> int:
 def _asked(options: argparse.Namespace) -> tuple[Tuning, Sample]:
     """What is to be tuned, checked before a model is loaded."""
     from redraft.constrain.plan_files import read_plans
+    from redraft.decode.config_files import read_config
     from redraft.evaluate.text_files import check_aligned, read_text
     from redraft.files import digest
     from redraft.tune.objective import Sample
@@ -106,7 +110,9 @@ def _asked(options: argparse.Namespace) -> tuple[Tuning, Sample]:
 
     if options.ranges not in get_args(Ranges):
         raise ConfigError(f"--ranges {shown(options.ranges)} is not known.", f"Use {' or '.join(get_args(Ranges))}.")
-    start = DecodeConfig(method=parse_setting("method", options.method), beams=whole_number("--beams", options.beams))
+    given = read_config(options.settings) if options.settings else {}
+    given |= {"method": parse_setting("method", options.method), "beams": whole_number("--beams", options.beams)}
+    start = DecodeConfig(**given)
     plans = list(read_plans(options.plan))
     references = [read_text(path) for path in options.reference]
     check_aligned(references, len(plans), of=options.plan)
@@ -117,6 +123,7 @@ def _asked(options: argparse.Namespace) -> tuple[Tuning, Sample]:
     facts = {
         "method": start.method,
         "beams": start.beams,
+        "start": digest(repr(start).encode()),
         "model": options.model or "shipped",
         "sentences": len(sample.plans),
         "seed": seed,

@@ -28,6 +28,7 @@ class Clause:
     edit: int  # its place in the plan
     need: int  # insert: the occurrence that meets it, from 1; delete and source: the occurrences that are free
     variants: tuple[Variant, ...]
+    place: int = -1  # where the edit is in the source, in characters; -1: anywhere
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -135,7 +135,8 @@ class Compiler:
             if compiled[-1].variants:
                 if len(compiled) == 2:
                     compiled[0] = _without(compiled[0], compiled[1])
-                clauses += compiled
+                place = edit.span[0] if edit.span is not None else -1
+                clauses += [replace(clause, place=place) for clause in compiled]
             else:
                 impossible[number] = self._reason(plan, sides[-1][1])
         return CompiledPlan(plan, tuple(clauses), impossible, self.vocabulary.tables)
@@ -186,7 +187,7 @@ def _without(source: Clause, target: Clause) -> Clause:
     """With inflections a target may be a form of its source; written, it is the target."""
     wanted = {variant.tokens for variant in target.variants}
     kept = tuple(variant for variant in source.variants if variant.tokens not in wanted)
-    return Clause(source.role, source.edit, source.need, kept)
+    return replace(source, variants=kept)
 
 
 def _common(left: Sequence[int], right: Sequence[int]) -> int:

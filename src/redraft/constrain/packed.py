@@ -64,6 +64,7 @@ class PackedPlans:
     source: Tensor  # (batch, clause)
     target: Tensor  # (batch, clause)
     need: Tensor  # (batch, clause)
+    place: Tensor  # (batch, clause) where in the source; -1: anywhere
     value: Tensor  # (batch, clause) λ in whole 1e-6
     bit: Tensor  # (batch, clause, word) the bit of its edit in a group key; 0 for sources
     nesting: Nesting | None
@@ -170,6 +171,7 @@ def pack(
         source=role("source"),
         target=role("target"),
         need=pad([[clause.need for clause in plan.clauses] for plan in plans], 0, clauses),
+        place=pad([[clause.place for clause in plan.clauses] for plan in plans], -1, clauses),
         value=pad([[price(plan, clause) for clause in plan.clauses] for plan in plans], 0, clauses),
         bit=torch.stack(
             [

@@ -20,6 +20,7 @@ class Nodes:
     score: Tensor  # (batch, node) E
     hopeful: Tensor  # (batch, node) E⁺
     key: Tensor  # (batch, node, word) what nodes are grouped by
+    early: Tensor | None = None  # (batch, node) rewards that do not count when nodes are pruned: they came out of turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,9 @@ def choose(nodes: Nodes, beams: int, places: int, alpha: Tensor, delta: Tensor) 
     place = torch.arange(count, device=order.device)
     in_alpha = usable.gather(1, order) & (place < alpha[:, None])
     score, hopeful = nodes.score.gather(1, order), nodes.hopeful.gather(1, order)
+    if nodes.early is not None:
+        early = nodes.early.gather(1, order)
+        score, hopeful = score - early, hopeful - early
     best = torch.where(in_alpha, score, _LEAST).amax(1, keepdim=True)
     in_delta = in_alpha & (hopeful >= best - delta[:, None])
 

@@ -33,6 +33,9 @@ class DecodeConfig:
     stop: Literal["open", "exact"] = _setting("open", "exact: go on while unmet edits could still raise a score")
     admit_unmet: bool = _setting(False, "add the next token of every unmet edit to a row's list")
     admit_gap: float = _setting(10.0, "but only within this log-probability of the row's likeliest token")
+    ahead: int | None = _setting(
+        None, "rewards count only while at most so many edits before them in the source are unmet; none: always"
+    )
     beta: int = _setting(2, "neurologic: how many clauses a node may be behind the best")
     ban: Literal["word", "token"] = _setting("word", "negative: forbid closing the banned word, or its last token")
     length_penalty: float = _setting(1.0, "finished sentences are ranked by log-probability / length ** this")
@@ -88,6 +91,7 @@ _LEAST = {
     "beams": 1,
     "width": 1,
     "alpha": 1,
+    "ahead": 0,
     "beta": 0,
     "min_tokens": 0,
     "max_tokens": 1,

@@ -71,6 +71,7 @@ class Scored:
     tail: Tensor  # (batch, beam, column)
     score: Tensor  # (batch, beam, column) E
     hopeful: Tensor  # (batch, beam, column) E⁺
+    early: Tensor | None  # (batch, beam, column) rewards of S⁺ that came out of turn; None: none ever does
     key: Tensor  # (batch, beam, column, word) S⁺ as bits
     hoped: Tensor  # (batch, beam, column, clause) insertions and targets in S⁺
     charges: Tensor  # (batch, beam, column, clause) penalties charged by this token
@@ -83,6 +84,25 @@ class Scored:
     def open_value(self, plans: PackedPlans) -> Tensor:
         """(batch, beam, column) what unmet edits could still bring."""
         return (((plans.insert | plans.target)[:, None, None] & ~self.hoped) * plans.value[:, None, None]).sum(-1)
+
+
+@dataclass(frozen=True, eq=False)
+class InOrder:
+    """Which insertions and targets come before which in the source, and how many of them may be left out."""
+
+    before: Tensor  # (batch, clause, clause) 1 where the first comes before the second
+    ahead: Tensor  # ()
+
+    @classmethod
+    def of(cls, plans: PackedPlans, ahead: int) -> InOrder:
+        placed = (plans.insert | plans.target) & (plans.place >= 0)
+        both = placed[:, :, None] & placed[:, None]
+        before = both & (plans.place[:, :, None] < plans.place[:, None])
+        return cls(before.float(), torch.tensor(ahead, device=before.device))
+
+    def unmet_before(self, met: Tensor) -> Tensor:
+        """met: (batch, beam, column, clause) → how many before each are not met."""
+        return torch.einsum("brcx,bxy->brcy", (~met).float(), self.before)
 
 
 def begin(plans: PackedPlans, beams: int) -> Progress:
@@ -164,6 +184,7 @@ def score_nodes(
     offers_matter: bool,
     penalties: bool,
     group_deletions: bool,
+    in_order: InOrder | None = None,
 ) -> Scored:
     """Score every node as its row with one more token.
 
@@ -233,11 +254,16 @@ def score_nodes(
         change = change - charges
     score = progress.score[:, :, None] + (change * value).sum(-1)
     hopeful = score + ((hoped & ~done) * value).sum(-1)
+    early = None
+    if in_order is not None:  # a target that was not chosen over its source brings nothing, but its turn is over
+        behind = in_order.unmet_before(hoped | (target & (count + pending > 0)))
+        early = ((hoped & (behind > in_order.ahead) & ~final) * value).sum(-1)
     satisfied = hoped | (delete & done & ~violated) if group_deletions else hoped
     return Scored(
         tail=tail,
         score=score,
         hopeful=hopeful,
+        early=early,
         key=torch.stack([(satisfied * plans.bit[:, None, None, :, w]).sum(-1) for w in range(plans.bit.shape[2])], -1),
         hoped=hoped,
         charges=charges,

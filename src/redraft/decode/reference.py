@@ -90,6 +90,7 @@ class _Node:
     likeliest: bool  # first of its row's list
     is_end: bool
     after: _Row  # the row with this token
+    early: frozenset[int]  # edits of S⁺ that came out of turn
 
 
 # Judging one row
@@ -428,8 +429,32 @@ def _expand(index: int, row: _Row, log_probs: Sequence[float], search: _Search) 
     for token in listed:
         tokens = (*row.tokens, token)
         after = _Row(tokens, siblings, row.log_prob + log_probs[token], search.judge(tokens, siblings))
-        nodes.append(_Node(index, token, token == listed[0], token in search.ends, after))
+        ends = token in search.ends
+        final = ends or len(tokens) == search.max_tokens
+        early = frozenset() if final else _out_of_turn(after, search)
+        nodes.append(_Node(index, token, token == listed[0], ends, after, early))
     return nodes
+
+
+def _out_of_turn(row: _Row, search: _Search) -> frozenset[int]:
+    """Insertions and substitutions of S⁺ with too many unmet ones before them in the source."""
+    if search.config.method != "edit" or search.config.ahead is None or search.plain:
+        return frozenset()
+    hoped = row.judged.satisfied_plus
+    places: dict[int, int] = {}
+    met: set[int] = set()
+    for index, clause in enumerate(search.plan.clauses):
+        if clause.role in ("insert", "target") and clause.place >= 0:
+            places[clause.edit] = clause.place
+            written = [o for o in reference_occurrences(row.tokens, search.plan, False) if o.clause == index]
+            if clause.edit in hoped or (clause.role == "target" and any(o.state != "void" for o in written)):
+                met.add(clause.edit)
+    early: set[int] = set()
+    for edit, place in places.items():
+        unmet = [other for other, earlier in places.items() if earlier < place and other not in met]
+        if edit in hoped and len(unmet) > search.config.ahead:
+            early.add(edit)
+    return frozenset(early)
 
 
 def _is_forbidden(token: int, written: tuple[int, ...], search: _Search) -> bool:
@@ -503,9 +528,13 @@ def _prune(nodes: list[_Node], search: _Search, outcomes: dict[tuple[int, int], 
     left = left[: search.config.alpha]
     if search.delta is None or not left:
         return left
-    best = max(node.after.judged.score for node in left)
+
+    def withheld(node: _Node) -> int:
+        return sum(search.weights.gains[edit] for edit in node.early)
+
+    best = max(node.after.judged.score - withheld(node) for node in left)
     for node in left:
-        if node.after.judged.score_plus < best - search.delta:
+        if node.after.judged.score_plus - withheld(node) < best - search.delta:
             outcomes[node.row, node.token] = "delta"
     return [node for node in left if (node.row, node.token) not in outcomes]
 

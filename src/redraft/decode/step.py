@@ -22,7 +22,7 @@ from redraft.decode.expand import (
     top_tokens,
 )
 from redraft.decode.pool import CUT, CUT_PLAIN, EMPTY, ENDED, Pool, empty_pool, go_on, merge, tokens_of
-from redraft.decode.progress import Progress, Scored, View, advance, begin, look, score_nodes, take
+from redraft.decode.progress import InOrder, Progress, Scored, View, advance, begin, look, score_nodes, take
 from redraft.decode.weights import delta_of, is_plain, price_of
 
 _NO_LIMIT = 1 << 60
@@ -67,6 +67,7 @@ class Setup:
     ends: Tensor  # (n,) end tokens
     powers: Tensor  # (step + 1,) length ** penalty
     plans: PackedPlans | None  # None: nobody in the batch has edits to follow
+    in_order: InOrder | None  # None: rewards count whenever they come
 
 
 class Stepper:
@@ -105,6 +106,7 @@ class Stepper:
             return torch.tensor(values, dtype=torch.int64, device=device)
 
         delta = delta_of(config)
+        plans = pack(self.plans, price_of(config), self.vocab, device, roomy=roomy) if self.follows else None
         powers = [1.0, *(float(length) ** config.length_penalty for length in range(1, self.room + 1))]
         self.setup = Setup(
             plain=per_sentence([int(plain) for plain in self.plain]).bool(),
@@ -114,7 +116,10 @@ class Stepper:
             delta=per_sentence([_NO_LIMIT if plain or delta is None else delta for plain in self.plain]),
             ends=per_sentence(self.end_tokens),
             powers=torch.tensor(powers, dtype=torch.float64, device=device).to(log_prob.dtype),
-            plans=pack(self.plans, price_of(config), self.vocab, device, roomy=roomy) if self.follows else None,
+            plans=plans,
+            in_order=InOrder.of(plans, config.ahead)
+            if plans is not None and config.method == "edit" and config.ahead is not None
+            else None,
         )
 
     def begin(self, log_prob: Tensor) -> State:
@@ -208,6 +213,7 @@ class Stepper:
             offers_matter=self.config.method == "edit",
             penalties=self.config.method == "edit",
             group_deletions=self.config.method == "edit" and self.config.group_by == "all",
+            in_order=self.setup.in_order,
         )
         may_end = self._may_end(lists, scored, self.setup.plans)
         barred = torch.zeros_like(is_end)
@@ -222,6 +228,7 @@ class Stepper:
                 torch.where(plain, 0, scored.score.flatten(1)),
                 torch.where(plain, 0, scored.hopeful.flatten(1)),
                 torch.where(plain[..., None], 0, scored.key.flatten(1, 2)),
+                None if scored.early is None else torch.where(plain, 0, scored.early.flatten(1)),
             ),
             scored,
             view,

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from redraft.decode.config import DecodeConfig
 
-Ranges = Literal["wide", "paper"]
+Ranges = Literal["wide", "plus", "paper"]
 
 
 class Suggests(Protocol):
@@ -18,7 +18,10 @@ class Suggests(Protocol):
 
 
 def suggested(trial: Suggests, start: DecodeConfig, ranges: Ranges = "wide") -> DecodeConfig:
-    """One try: `start` with its method's settings drawn anew. "paper" is what the paper searched, on its scale."""
+    """One try: `start` with its method's settings drawn anew.
+
+    "plus" searches what goes beyond the paper too; "paper" is what the paper searched, on its scale.
+    """
     if start.method == "edit" and ranges == "paper":
         lambdas = tuple(trial.suggest_float(name, 0.0, 1.0) for name in _LAMBDAS)
         return start.with_changes(lambdas=lambdas, delta=trial.suggest_float("delta", 0.0, 2.0), scale="kind")
@@ -36,6 +39,11 @@ def suggested(trial: Suggests, start: DecodeConfig, ranges: Ranges = "wide") -> 
         found["delta"] = trial.suggest_float("delta", 0.0, 10.0) if pruned else None
         for name, choices in _WORDS.items():
             found[name] = trial.suggest_categorical(name, choices)
+        if ranges == "plus":
+            in_order = trial.suggest_categorical("in_order", [True, False])
+            found["ahead"] = trial.suggest_int("ahead", 0, 3) if in_order else None
+            found["admit_unmet"] = trial.suggest_categorical("admit_unmet", [True, False])
+            found["admit_gap"] = trial.suggest_float("admit_gap", 2.0, 15.0)
     return start.with_changes(**found)
 
 
@@ -65,7 +73,8 @@ def as_suggested(config: DecodeConfig, ranges: Ranges = "wide") -> dict[str, Any
             return int(taken[name])
 
         def suggest_categorical(self, name: str, choices: Any) -> Any:
-            taken[name] = config.delta is not None if name == "prunes" else getattr(config, name)
+            there = {"prunes": config.delta, "in_order": config.ahead}
+            taken[name] = there[name] is not None if name in there else getattr(config, name)
             return taken[name]
 
     suggested(Recalled(), config, ranges)
