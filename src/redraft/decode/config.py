@@ -28,13 +28,19 @@ class DecodeConfig:
     )
     delta: float | None = _setting(2.0, "drop nodes whose edit score is this far below the best; none: never")
     group_by: Literal["all", "positive"] = _setting("all", "group nodes by all edits, or insertions and substitutions")
-    end: Literal["always", "likeliest", "met"] = _setting("always", "when a sentence with unmet edits may end")
+    end: Literal["always", "likeliest", "met", "either"] = _setting(
+        "always", "when a sentence with unmet edits may end: always, if that is likeliest, never, or one of the two"
+    )
     choose: Literal["edits", "sum"] = _setting("edits", "rank finished sentences by edits first, or by the sum")
     stop: Literal["open", "exact"] = _setting("open", "exact: go on while unmet edits could still raise a score")
     admit_unmet: bool = _setting(False, "add the next token of every unmet edit to a row's list")
     admit_gap: float = _setting(10.0, "but only within this log-probability of the row's likeliest token")
     ahead: int | None = _setting(
         None, "rewards count only while at most so many edits before them in the source are unmet; none: always"
+    )
+    strict: bool = _setting(True, "a substitution counts only where its other side was among the siblings")
+    begun: bool = _setting(
+        False, "a phrase of an unmet edit that is begun counts as pending, so that it is gone on with"
     )
     beta: int = _setting(2, "neurologic: how many clauses a node may be behind the best")
     ban: Literal["word", "token"] = _setting("word", "negative: forbid closing the banned word, or its last token")

@@ -185,6 +185,7 @@ def score_nodes(
     penalties: bool,
     group_deletions: bool,
     in_order: InOrder | None = None,
+    begun: bool = False,
 ) -> Scored:
     """Score every node as its row with one more token.
 
@@ -249,6 +250,9 @@ def score_nodes(
     violated = before.violated[:, :, None] | (delete & (charges > 0))
 
     hoped = (insert & (count + pending >= need)) | (target & (done | (pending & pending_offered)))
+    if begun:
+        moved_on = _spread(view.ready, _gather_last(view.column, plans.unique_of), plans.clause_of, columns, clauses)
+        hoped = hoped | (moved_on & (insert | target) & ~final)
     change = (rewarded & ~old_done).to(torch.int64)
     if penalties:
         change = change - charges

@@ -62,6 +62,7 @@ class Judgement:
     score_plus: int  # E⁺
     satisfied: frozenset[int]  # S
     satisfied_plus: frozenset[int]  # S⁺
+    begun: frozenset[int]  # of these, the ones that are only begun
     avoided: frozenset[int]  # deletions
     violated: frozenset[int]  # deletions
 
@@ -72,7 +73,8 @@ class Weights:
 
     gains: tuple[int, ...]
     losses: tuple[int, ...]
-    every_target_offered: bool = False
+    every_side_offered: bool = False
+    begun_counts: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,10 +125,16 @@ def judge(
                 hoped_reward.add(clause.edit)
         if clause.role == "target":
             for occurrence in mine:
-                if weights.every_target_offered or _offered(occurrence, plan, siblings):
+                if weights.every_side_offered or _offered(occurrence, plan, siblings):
                     hoped_reward.add(clause.edit)
                     if occurrence.state == "settled":
                         settled_reward.add(clause.edit)
+
+    begun: set[int] = set()
+    if weights.begun_counts and not final:
+        begun = {c.edit for c in plan.clauses if c.role in ("insert", "target") and _is_begun(c, text, plan)}
+        begun -= hoped_reward | settled_reward
+        hoped_reward |= begun
 
     score = sum(weights.gains[edit] for edit in settled_reward)
     violated: set[int] = set()
@@ -135,7 +143,7 @@ def judge(
         if clause.role == "delete":
             violated.add(clause.edit)
             score -= weights.losses[clause.edit]
-        elif _offered(occurrence, plan, siblings):
+        elif weights.every_side_offered or _offered(occurrence, plan, siblings):
             score -= weights.losses[clause.edit]
 
     avoided = {c.edit for c in plan.clauses if c.role == "delete" and _was_avoided(c, tokens, text, siblings, plan)}
@@ -145,6 +153,7 @@ def judge(
         score_plus=score + sum(weights.gains[edit] for edit in hoped_reward - settled_reward),
         satisfied=frozenset(settled_reward | kept_out),
         satisfied_plus=frozenset(hoped_reward | settled_reward | kept_out),
+        begun=frozenset(begun),
         avoided=frozenset(avoided),
         violated=frozenset(violated),
     )
@@ -275,6 +284,17 @@ def _places_in_progress(variant: Variant, text: tuple[int, ...], tails: list[int
     return places
 
 
+def _is_begun(clause: Clause, text: tuple[int, ...], plan: CompiledPlan) -> bool:
+    """Whether the text ends with the first tokens of a variant, or with all of them."""
+    tails = _tails(text, plan.tables)
+    for variant in clause.variants:
+        size = len(variant.tokens)
+        whole = text[-size:] == variant.tokens and variant.starts[tails[len(text) - size]]
+        if whole or any(begin < len(text) for begin in _places_in_progress(variant, text, tails)):
+            return True
+    return False
+
+
 def _next_tokens(variant: Variant, text: tuple[int, ...], tails: list[int]) -> list[int]:
     return [variant.tokens[len(text) - begin] for begin in _places_in_progress(variant, text, tails)]
 
@@ -329,7 +349,7 @@ class _Search:
 
     def judge(self, tokens: tuple[int, ...], siblings: Siblings) -> Judgement:
         if self.plain:  # no scores
-            return Judgement(0, 0, frozenset(), frozenset(), frozenset(), frozenset())
+            return Judgement(0, 0, *[frozenset[int]()] * 5)
         cut = len(tokens) == self.max_tokens
         return judge(tokens, siblings, self.plan, self.weights, end_tokens=self.ends, cut=cut)
 
@@ -396,7 +416,7 @@ def _is_plain(plan: CompiledPlan, config: DecodeConfig) -> bool:
 def _weights(plan: CompiledPlan, config: DecodeConfig) -> Weights:
     edits = plan.plan.edits
     if config.method == "neurologic":
-        return Weights((MILLION,) * len(edits), (0,) * len(edits), every_target_offered=True)
+        return Weights((MILLION,) * len(edits), (0,) * len(edits), every_side_offered=True)
     values: list[int] = []
     for edit in edits:
         weight = config.lambdas[KINDS.index(edit.kind)]
@@ -405,7 +425,7 @@ def _weights(plan: CompiledPlan, config: DecodeConfig) -> Weights:
             alike = sum(other.kind == edit.kind for other in edits)
             weight = weight / total / alike if total else 0.0
         values.append(round(weight * edit.weight * MILLION))
-    return Weights(tuple(values), tuple(values))
+    return Weights(tuple(values), tuple(values), every_side_offered=not config.strict, begun_counts=config.begun)
 
 
 def _expand(index: int, row: _Row, log_probs: Sequence[float], search: _Search) -> list[_Node]:
@@ -503,8 +523,9 @@ def _unmet_tokens(row: _Row, plan: CompiledPlan) -> set[int]:
     """The next token of every variant of every insertion and target whose reward is neither settled nor pending."""
     tails = _tails(row.tokens, plan.tables)
     wanted: set[int] = set()
+    met = row.judged.satisfied_plus - row.judged.begun
     for clause in plan.clauses:
-        if clause.role in ("insert", "target") and clause.edit not in row.judged.satisfied_plus:
+        if clause.role in ("insert", "target") and clause.edit not in met:
             for variant in clause.variants:
                 wanted.update(_next_tokens(variant, row.tokens, tails))
     return wanted
@@ -541,7 +562,7 @@ def _prune(nodes: list[_Node], search: _Search, outcomes: dict[tuple[int, int], 
 
 def _may_end(node: _Node, search: _Search) -> bool:
     met = search.required <= node.after.judged.satisfied_plus
-    if search.neurologic:
+    if search.neurologic or search.config.end == "either":
         return met or node.likeliest
     if search.config.end == "likeliest":
         return node.likeliest

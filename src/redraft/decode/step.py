@@ -210,15 +210,18 @@ class Stepper:
             torch.where(is_end, int(Closes.YES), self.setup.plans.tables.closes[tail, lists.token]),
             self.setup.plans.tables.next_tail[tail, lists.token],
             is_end | last[:, None, None],
-            offers_matter=self.config.method == "edit",
+            offers_matter=self.config.method == "edit" and self.config.strict,
             penalties=self.config.method == "edit",
             group_deletions=self.config.method == "edit" and self.config.group_by == "all",
             in_order=self.setup.in_order,
+            begun=self.config.method == "edit" and self.config.begun,
         )
         may_end = self._may_end(lists, scored, self.setup.plans)
         barred = torch.zeros_like(is_end)
         if may_end is not None:
             barred = is_end & ~may_end & ~self.setup.plain[:, None, None]
+            if self.forced_end is not None:  # no other token is left there
+                barred = barred & ~last[:, None, None]
         plain = self.setup.plain[:, None]  # negative follows its phrases, but neither scores nor groups by them
         return (
             Nodes(
@@ -236,11 +239,12 @@ class Stepper:
 
     def _may_end(self, lists: Lists, scored: Scored, plans: PackedPlans) -> Tensor | None:
         """(batch, beam, column) where a text may end; None: anywhere."""
-        if self.config.method == "neurologic":
-            return scored.met(plans) | lists.likeliest()
-        if self.config.end == "met":
+        end = "either" if self.config.method == "neurologic" else self.config.end
+        if end == "always":
+            return None
+        if end == "met":
             return scored.met(plans)
-        return lists.likeliest() if self.config.end == "likeliest" else None
+        return lists.likeliest() | scored.met(plans) if end == "either" else lists.likeliest()
 
     def _finish(
         self,

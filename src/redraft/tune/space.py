@@ -43,7 +43,9 @@ def suggested(trial: Suggests, start: DecodeConfig, ranges: Ranges = "wide") -> 
             in_order = trial.suggest_categorical("in_order", [True, False])
             found["ahead"] = trial.suggest_int("ahead", 0, 3) if in_order else None
             found["admit_unmet"] = trial.suggest_categorical("admit_unmet", [True, False])
-            found["admit_gap"] = trial.suggest_float("admit_gap", 2.0, 15.0)
+            found["admit_gap"] = trial.suggest_float("admit_gap", 5.0, 30.0)
+            found["begun"] = trial.suggest_categorical("begun", [True, False])
+            found["strict"] = trial.suggest_categorical("strict", [True, False])
     return start.with_changes(**found)
 
 
@@ -51,7 +53,7 @@ _LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute")
 _WORDS = {
     "scale": ["edit", "kind"],
     "group_by": ["all", "positive"],
-    "end": ["always", "likeliest", "met"],
+    "end": ["always", "likeliest", "met", "either"],
     "choose": ["edits", "sum"],
 }
 
