@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft import DecodeConfig, Redrafter
-from redraft.decode.pieces import parted
+from redraft import DecodeConfig, Edit, EditPlan, Redrafter
+from redraft.decode.pieces import divided, parted
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -105,3 +105,19 @@ def test_a_decoder_only_model_has_its_sentence_whole():
     tokenizer = single_digits()
     text = "the old man, " * 60
     assert Redrafter(tiny_model_for("gpt2", tokenizer), tokenizer).pieces(text) == [text]
+
+
+PARTED = EditPlan("a b ; c d", (Edit.insert("a", span=(0, 1)), Edit.delete("d", span=(8, 9))))
+
+
+def test_edits_go_with_the_piece_they_stand_in():
+    assert divided(PARTED, ["a b ;", "c d"]) == [
+        EditPlan("a b ;", (Edit.insert("a", span=(0, 1)),)),
+        EditPlan("c d", (Edit.delete("d", span=(2, 3)),)),
+    ]
+
+
+@pytest.mark.parametrize("edit", [Edit.insert("x"), Edit.delete("b ; c", span=(2, 7))], ids=["no-place", "across"])
+def test_a_plan_with_an_edit_in_no_piece_stays_whole(edit):
+    plan = EditPlan(PARTED.source, (*PARTED.edits, edit))
+    assert divided(plan, ["a b ;", "c d"]) == [plan]

@@ -47,3 +47,13 @@ def test_a_long_text_comes_back_in_pieces_with_spans_of_the_whole(simplifier):
 def test_without_a_planner_nothing_is_predicted():
     redrafter = Redrafter("scripted:examples/by_hand.json")
     assert Simplifier(redrafter)("The artisans remain old .").edits == ()
+
+
+def test_a_plan_with_places_is_parted_with_its_text(simplifier):
+    text = " ".join([SOURCE] * 25)
+    places = [at for at in range(len(text)) if text.startswith("procedure", at)]
+    edits = tuple(Edit.insert("procedure", span=(at, at + len("procedure"))) for at in places)
+    found = simplifier(EditPlan(text, edits))
+    assert found.pieces > 1
+    assert [verdict.edit for verdict in found.edits] == list(edits)
+    assert {verdict.status for verdict in found.edits} == {"satisfied"}

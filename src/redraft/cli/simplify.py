@@ -37,7 +37,8 @@ examples:
 A plan file has one object on each line, for example:
   {"source": "They remain old .", "edits": [{"delete": "remain"}, {"insert": "old"}]}
 
-A sentence longer than the model reads is rewritten in pieces, clause by clause, or refused where its plan has edits.
+A sentence longer than the model reads is rewritten in pieces, clause by clause, or refused where its plan has edits
+without a span.
 Standard output gets exactly one line for each line of input (with --explain, one block), everything else goes to
 standard error.
 Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or input, 130 interrupted.

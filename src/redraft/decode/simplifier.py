@@ -13,6 +13,7 @@ from redraft.constrain.verdicts import Verdict, judge
 from redraft.decode.config import PREDICTED, DecodeConfig
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.fitting import fitted
+from redraft.decode.pieces import divided
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.sound import sound_first
 
@@ -63,11 +64,12 @@ class Simplifier:
         return Decoded(plan.source, (same,), unchanged=why)
 
     def _rewritten(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> list[Decoded]:
-        """A plan with edits stays whole, since they may reach across; other texts are parted where they must be."""
-        parts = [[plan] if plan.edits else [EditPlan(piece) for piece in self.redrafter.pieces(plan.source)]
-                 for plan in plans]  # fmt: skip
-        planned = self.plans([part.source for some in parts for part in some if not part.edits])
-        parts = [[part if part.edits else next(planned) for part in some] for some in parts]
+        """Texts longer than the model reads are parted, and their plans with them where all edits have a place."""
+        parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in plans]
+        predicted = self.plans([part.source for plan, some in zip(plans, parts, strict=True) if not plan.edits
+                                for part in some])  # fmt: skip
+        parts = [some if plan.edits else list(islice(predicted, len(some)))
+                 for plan, some in zip(plans, parts, strict=True)]  # fmt: skip
         asked = [part for some in parts for part in some]
         found = self._found(asked, batch_size, trace)
         return [_joined(plan.source, list(islice(found, len(some)))) for plan, some in zip(plans, parts, strict=True)]

@@ -65,9 +65,8 @@ class Laboratory:
     def _rewritten(self, run: Run, plans: Sequence[EditPlan]) -> list[Decoded]:
         redrafter = self._redrafter(run.model)
         redrafter.config = run.config
-        if run.sound:
-            return list(Simplifier(redrafter, self._predicting()).stream(plans, batch_size=len(plans)))
-        return redrafter.rewrite(plans, batch_size=len(plans))
+        simplifier = Simplifier(redrafter, self._predicting() if run.sound else None)
+        return list(simplifier.stream(plans, batch_size=len(plans)))
 
     def made(self, plan: str, corpus_name: str, model: str) -> list[EditPlan]:
         """All plans of one name for a corpus; predicted ones are fitted to the model."""

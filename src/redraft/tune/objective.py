@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from redraft.constrain.edits import EditPlan
 from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
+from redraft.decode.simplifier import Simplifier
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
 
@@ -44,14 +45,15 @@ class Tried:
 def tried(redrafter: Redrafter, config: DecodeConfig, sample: Sample, report: Report, *, batch_size: int = 16) -> Tried:
     """Rewrite the sample part by part; within a part, sentences of like length together."""
     began, sari = time.monotonic(), Sari()
+    redrafter.config = config
     size = -(-len(sample.plans) // _PARTS)
     outputs: list[str] = []
     value = 0.0
     for start in range(0, len(sample.plans), size):
         part = sample.plans[start : start + size]
         order = sorted(range(len(part)), key=lambda at: len(part[at].source))
-        found = dict(zip(order, redrafter.rewrite([part[at] for at in order], batch_size=batch_size,
-                                                  **asdict(config)), strict=True))  # fmt: skip
+        rewritten = Simplifier(redrafter).stream([part[at] for at in order], batch_size=batch_size)
+        found = dict(zip(order, rewritten, strict=True))
         outputs += [found[at].output for at in range(len(part))]
         done = len(outputs)
         texts = Texts([plan.source for plan in sample.plans[:done]], outputs, [one[:done] for one in sample.references])

@@ -38,7 +38,9 @@ def suggested(trial: Suggests, start: DecodeConfig, ranges: Ranges = "wide") -> 
         pruned = trial.suggest_categorical("prunes", [True, False])
         found["delta"] = trial.suggest_float("delta", 0.0, 10.0) if pruned else None
         for name, choices in _WORDS.items():
-            found[name] = trial.suggest_categorical(name, choices)
+            found[name] = trial.suggest_categorical(
+                name, choices + _MORE.get(name, []) if ranges == "plus" else choices
+            )
         if ranges == "plus":
             in_order = trial.suggest_categorical("in_order", [True, False])
             found["ahead"] = trial.suggest_int("ahead", 0, 3) if in_order else None
@@ -53,9 +55,10 @@ _LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute")
 _WORDS = {
     "scale": ["edit", "kind"],
     "group_by": ["all", "positive"],
-    "end": ["always", "likeliest", "met", "either"],
+    "end": ["always", "likeliest", "met"],
     "choose": ["edits", "sum"],
 }
+_MORE = {"end": ["either"]}
 
 
 def as_suggested(config: DecodeConfig, ranges: Ranges = "wide") -> dict[str, Any]:
