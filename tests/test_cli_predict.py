@@ -91,7 +91,7 @@ def test_what_is_no_prose_is_not_rewritten(predict):
     code, results, said = predict("simplify", "--model", MODEL, "--plan", "predict", "--json", "http://a.example/b")
     assert code == 0
     assert (results[0]["output"], results[0]["unchanged"]) == ("http://a.example/b", "it is an address")
-    assert "not rewritten, since they are no English prose (--json says why): 1 line" in said
+    assert "left as they are (--json says why): 1 line" in said
 
 
 def test_a_long_sentence_is_planned_piece_by_piece(predict, tmp_path):

@@ -15,7 +15,7 @@ from torch import Tensor
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.constrain.vocabulary import WordVocabulary
 from redraft.decode.models import StepModel
-from redraft.errors import ConfigError, ModelError, RedraftError
+from redraft.errors import ConfigError, ModelError
 from redraft.testing import ScriptedModel
 from small_models import tiny_model_for
 from tokenizers_in_memory import TOKENIZERS
@@ -114,11 +114,12 @@ def test_what_cannot_be_done_says_why(redrafter: Redrafter) -> None:
     ]
 
 
-def test_a_sentence_that_cannot_be_written_is_an_error() -> None:
+def test_a_sentence_that_cannot_be_written_comes_back_with_the_reason() -> None:
     model = ScriptedModel(["a"], {"": {"a": -0.1}}, {"a": {"a": -0.1}}, floor_log_prob=-float("inf"))
     plan = EditPlan("s", (Edit.delete("a"),))
-    with pytest.raises(RedraftError, match="no text can be written for 's'"):
-        Redrafter(model, config=DecodeConfig(method="negative", beams=2, max_tokens=4))(plan)
+    found = Redrafter(model, config=DecodeConfig(method="negative", beams=2, max_tokens=4))(plan)
+    assert (found.output, found.unchanged) == ("s", "every way to go on was forbidden")
+    assert [verdict.status for verdict in found.edits] == ["satisfied"]
 
 
 # chosen_over

@@ -82,6 +82,7 @@ def configs(draw: st.DrawFn) -> DecodeConfig:
         end=one_of("always", "likeliest", "met", "either"),
         strict=one_of(True, True, False),
         begun=one_of(False, False, True),
+        forbid=one_of(False, False, True),
         choose=one_of("edits", "sum"),
         stop=one_of("open", "exact"),
         admit_unmet=one_of(False, False, True),

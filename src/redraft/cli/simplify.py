@@ -141,7 +141,7 @@ def run_simplify(options: argparse.Namespace) -> int:
         if count.in_pieces:
             say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
         if count.unchanged:
-            say(f"not rewritten, since they are no English prose (--json says why): {count_lines(count.unchanged)}")
+            say(f"left as they are (--json says why): {count_lines(count.unchanged)}")
         if count.unmet:
             more = "" if len(count.unmet) <= _SHOWN else f"\n  and {len(count.unmet) - _SHOWN} more; see --json"
             say("asked for, but not met:\n  " + "\n  ".join(count.unmet[:_SHOWN]) + more)

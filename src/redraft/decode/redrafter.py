@@ -23,7 +23,7 @@ from redraft.decode.search import Hypothesis, Observer, search
 from redraft.decode.trace import Trace
 from redraft.decode.transformers_steps import TransformersSteps, position_limit
 from redraft.decode.weights import UNIT
-from redraft.errors import ConfigError, ModelError, RedraftError, shown
+from redraft.errors import ConfigError, ModelError, shown
 
 # Settings that a model's own generation config may hold, and that DecodeConfig decides here.
 _OURS = {
@@ -110,8 +110,9 @@ class Redrafter:
         return [
             Decoded(
                 plan.plan.source,
-                tuple(self._candidates(plan, hypotheses, limit, config)),
+                tuple(self._candidates(plan, hypotheses, limit, config)) or (self._copy(plan, limit, config),),
                 tuple(traced.sentences[place]) if traced else (),
+                unchanged=None if hypotheses else "every way to go on was forbidden",
             )
             for place, (plan, limit, hypotheses) in enumerate(zip(compiled, limits, found, strict=True))
         ]
@@ -210,12 +211,13 @@ class Redrafter:
                 )
             if len(texts) == config.candidates:
                 break
-        if not texts:
-            raise RedraftError(
-                f"no text can be written for {plan.plan.source!r}: every token was forbidden",
-                "Ban less, or allow n-grams to repeat.",
-            )
         return list(texts.values())
+
+    def _copy(self, plan: CompiledPlan, limit: int, config: DecodeConfig) -> Candidate:
+        """The source itself, where bans leave nothing to write."""
+        nothing = Hypothesis((), 0.0, 0, True, (), (False,) * len(plan.clauses))
+        source = plan.plan.source
+        return Candidate(source, 0.0, 0.0, self._verdicts(plan, source, nothing, limit, config), (), False)
 
     def _verdicts(
         self, plan: CompiledPlan, text: str, hypothesis: Hypothesis, limit: int, config: DecodeConfig

@@ -332,7 +332,7 @@ class _Search:
 
     @property
     def bans(self) -> bool:
-        return self.config.method in ("negative", "neurologic")
+        return self.config.method in ("negative", "neurologic") or (self.config.method == "edit" and self.config.forbid)
 
     @property
     def delta(self) -> int | None:

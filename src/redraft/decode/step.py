@@ -87,7 +87,7 @@ class Stepper:
         self.end_tokens = list(end_tokens)
         self.forced_end = forced_end
         self.plain = [is_plain(plan, config) for plan in plans]
-        self.bans = config.method in ("negative", "neurologic")
+        self.bans = config.method in ("negative", "neurologic") or (config.method == "edit" and config.forbid)
         self.follows = config.method != "beam" and any(plan.plan.edits for plan in plans)
         self.admits = config.method == "neurologic" or (config.method == "edit" and config.admit_unmet)
         self.gap = config.admit_gap if config.method == "edit" else float("inf")

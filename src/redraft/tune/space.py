@@ -47,6 +47,7 @@ def suggested(trial: Suggests, start: DecodeConfig, ranges: Ranges = "wide") -> 
             found["admit_unmet"] = trial.suggest_categorical("admit_unmet", [True, False])
             found["admit_gap"] = trial.suggest_float("admit_gap", 5.0, 30.0)
             found["begun"] = trial.suggest_categorical("begun", [True, False])
+            found["forbid"] = trial.suggest_categorical("forbid", [True, False])
             found["strict"] = trial.suggest_categorical("strict", [True, False])
     return start.with_changes(**found)
 
