@@ -104,15 +104,16 @@ class _Part:
 
 
 def settings(results: Results) -> str:
-    """What differs from the defaults, for each run."""
-    plain, rows = DecodeConfig(), {}
+    """What differs from the defaults, for each run; corpora with the same settings share a line."""
+    plain, rows = DecodeConfig(), dict[tuple[str, str, str], list[str]]()
     for run in results.runs:
         if not run.sweep:
             changed = {f.name: getattr(run.config, f.name) for f in fields(DecodeConfig)}
             said = ", ".join(f"{name} {_shown(value)}" for name, value in changed.items()
                              if value != getattr(plain, name) and name != "method")  # fmt: skip
-            rows[run.method, run.plan, run.corpus] = said or "defaults"
-    return _table(["method", "plans", "corpus", "settings"], [[*key, said] for key, said in rows.items()])
+            rows.setdefault((run.plan, run.method, said or "defaults"), []).append(run.corpus)
+    lines = [[method, plan, ", ".join(corpora), said] for (plan, method, said), corpora in sorted(rows.items())]
+    return _table(["method", "plans", "corpora", "settings"], lines)
 
 
 def _two(scores: Scores | None) -> Iterator[str]:

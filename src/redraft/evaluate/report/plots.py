@@ -101,17 +101,22 @@ def whiskers(rows: Mapping[str, tuple[float, float, float]], title: str) -> str:
     return _picture(width, height, "".join(parts), f"{title} with intervals of 95 %")
 
 
+def _panel(values: Sequence[float], top: float, tall: float) -> Scale:
+    """An axis for these values, upwards."""
+    room = (max(values) - min(values) or 1) * 0.08
+    return Scale(min(values) - room, max(values) + room, top + tall, top)
+
+
 def curves(rows: Sequence[tuple[str, Sequence[tuple[float, float]]]], x_title: str, *, marked: float | None) -> str:
     """Rows of points as curves, each in a panel of its own over one axis; a line stands where it is `marked`."""
-    width, left, panel, bottom = 420, 52, 150, 48
+    width, panel, bottom = 420, 150, 48
     height = panel * len(rows) + bottom
-    last = max(x for _, points in rows for x, _ in points)
-    x = Scale(0, last, left, width - 14)
+    scales = [_panel([value for _, value in points], panel * number + 14, panel - 24)
+              for number, (_, points) in enumerate(rows)]  # fmt: skip
+    left = 24 + 7 * max(4, *(len(f"{tick:g}") for y in scales for tick in y.ticks()))
+    x = Scale(0, max(x for _, points in rows for x, _ in points), left, width - 14)
     parts = [_axis_x(x, height - bottom, x_title)]
-    for number, (name, points) in enumerate(rows):
-        values = [value for _, value in points]
-        room = (max(values) - min(values) or 1) * 0.08
-        y = Scale(min(values) - room, max(values) + room, panel * (number + 1) - 10, panel * number + 14)
+    for number, ((name, points), y) in enumerate(zip(rows, scales, strict=True)):
         colour = _colour(number + 1)
         parts.append(_axis_y(y, left, name))
         places = " ".join(f"{x(at)},{y(value)}" for at, value in points)
