@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
-from redraft.cli.lines import Line, binary
+from redraft.cli.lines import Line, binary, source_of
 from redraft.constrain.plan_files import OnError
 from redraft.constrain.verdicts import judge
 from redraft.constrain.wishes import KEPT, WANTED
@@ -42,14 +42,21 @@ class Result:
 
 
 def rewrite_lines(
-    simplifier: Simplifier, lines: Iterable[Line], *, batch_size: int = 8, trace: bool = False
+    simplifier: Simplifier, lines: Iterable[Line], *, batch_size: int = 8, trace: bool = False, batches: int = 1
 ) -> Iterator[list[Result]]:
-    """Results batch by batch, one for each line and in their order. An error is a result and stops nothing."""
+    """Results one for each line and in their order. An error is a result and stops nothing.
+
+    So many `batches` are read at a time and made of lines of like length: the search takes as long as its longest line.
+    """
     lines = iter(lines)
-    while batch := list(islice(lines, batch_size)):
-        asked = [line for line in batch if line.plan is not None and line.plan.source.strip()]
-        found = {id(result.line): result for result in _rewritten(simplifier, asked, batch_size, trace)}
-        yield [found.get(id(line)) or _unasked(line) for line in batch]
+    while some := list(islice(lines, batch_size * batches)):
+        asked = [line for line in some if line.plan is not None and line.plan.source.strip()]
+        if batches > 1:
+            asked.sort(key=lambda line: len(source_of(line)))
+        parts = (asked[start : start + batch_size] for start in range(0, len(asked), batch_size))
+        results = (result for part in parts for result in _rewritten(simplifier, part, batch_size, trace))
+        found = {id(result.line): result for result in results}
+        yield [found.get(id(line)) or _unasked(line) for line in some]
 
 
 def _rewritten(simplifier: Simplifier, lines: Sequence[Line], batch_size: int, trace: bool) -> list[Result]:
@@ -138,11 +145,12 @@ def _unmet_wishes(line: int, decoded: Decoded) -> list[str]:
 
 
 @contextmanager
-def opened(out: str | None) -> Iterator[IO[bytes]]:
+def opened(out: str | None, *, goes_on: bool = False) -> Iterator[IO[bytes]]:
+    """Where results go; `goes_on`: behind the lines that are there."""
     if out is None:
         yield binary(sys.stdout)
     else:
-        with open(out, "wb") as file:
+        with open(out, "ab" if goes_on else "wb") as file:
             yield file
 
 

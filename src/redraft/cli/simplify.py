@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.explained import explained
@@ -16,6 +18,7 @@ from redraft.constrain.plan_files import OnError
 from redraft.decode.config import DecodeConfig
 from redraft.decode.config_files import PREDICTED_NAME
 from redraft.errors import ConfigError, shown
+from redraft.files import whole_lines
 
 if TYPE_CHECKING:
     from redraft.decode.simplifier import Simplifier
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
 _SHOWN = 20  # wishes not met
+_TOGETHER = 16  # batches of a file that are read at a time, to be made of lines of like length
 _DTYPES = ("float32", "bfloat16", "float16", "float64")
 
 _EXAMPLES = """\
@@ -90,6 +94,7 @@ def add_simplify(commands: Any) -> None:
     )
     out.add_argument("--trace", action="store_true", help="with --json: the search, step by step, in every object")
     out.add_argument("--out", metavar="FILE", help="write there instead of to standard output")
+    out.add_argument("--resume", action="store_true", help="with --out: go on behind the lines that are there")
 
     search = simplify.add_argument_group("the search")
     search.add_argument("--settings", metavar="FILE",
@@ -123,14 +128,25 @@ def run_simplify(options: argparse.Namespace) -> int:
     plan = None if options.plan in ("none", "predict") else options.plan
     if options.plan != "predict" and (flag := given_planner_option(options)):
         raise ConfigError(f"{flag} is about plans that are predicted.", "Add --plan predict, or leave it out.")
+    if options.resume and (options.out is None or options.explain):
+        raise ConfigError("--resume goes on with a file of one line for each line of input.",
+                          "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
     check_out(options.out, [options.input, plan, table, options.keep, options.glossary])
     count = Written()
+    done = whole_lines(Path(options.out)).count(b"\n") if options.resume else 0
+    batches = _TOGETHER if (options.input or plan) not in (None, "-") else 1
     try:
         with open_lines(options.texts, options.input, plan) as lines:
             simplifier = load_simplifier(options, config)
-            with opened(options.out) as file:
+            with opened(options.out, goes_on=options.resume) as file:
                 write_results(
-                    rewrite_lines(simplifier, lines, batch_size=batch_size, trace=options.trace),
+                    rewrite_lines(
+                        simplifier,
+                        islice(lines, done, None),
+                        batch_size=batch_size,
+                        trace=options.trace,
+                        batches=batches,
+                    ),
                     file,
                     shown=explained if options.explain else Result.to_json_line if options.json else Result.to_text,
                     on_error=options.on_error,

@@ -1,0 +1,57 @@
+"""Long files: lines of like length together, in the order of the input, and gone on with after a stop."""
+
+import json
+
+import pytest
+
+from redraft.cli.main import main
+
+SCRIPTED = ["--model", "scripted:examples/by_hand.json"]
+LINES = ["The artisans remain old .", "The old artisans", "", "The artisans remain .", "The"] * 60
+
+
+@pytest.fixture
+def sources(tmp_path):
+    path = tmp_path / "sources.txt"
+    path.write_text("".join(f"{line}\n" for line in LINES), encoding="utf-8")
+    return path
+
+
+def simplify(*options):
+    return main(["simplify", *SCRIPTED, "--beams", "2", *map(str, options)])
+
+
+def test_lines_of_like_length_are_searched_together_and_come_out_in_order(sources, tmp_path, monkeypatch):
+    from redraft.decode.redrafter import Redrafter
+
+    batches, decode = [], Redrafter._decode
+    monkeypatch.setattr(
+        Redrafter, "_decode", lambda self, plans, *rest: batches.append(plans) or decode(self, plans, *rest)
+    )
+    assert simplify("--input", sources, "--json", "--batch-size", 4, "--out", tmp_path / "out.jsonl") == 0
+    found = [json.loads(line)["source"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert found == LINES
+    assert len(batches) > 8
+    mixed = [plans for plans in batches if len({plan.source for plan in plans}) > 1]
+    assert len(mixed) < len(batches) / 4
+
+
+@pytest.mark.parametrize("torn", ["", "The tor"], ids=["whole-lines", "a-torn-line"])
+def test_a_stopped_file_is_gone_on_with(sources, tmp_path, torn):
+    whole, stopped = tmp_path / "whole.txt", tmp_path / "stopped.txt"
+    assert simplify("--input", sources, "--out", whole) == 0
+    lines = whole.read_text().splitlines(keepends=True)
+    stopped.write_text("".join(lines[:137]) + torn)
+    assert simplify("--input", sources, "--out", stopped, "--resume") == 0
+    assert stopped.read_text() == whole.read_text()
+
+
+def test_resuming_without_a_file_begins_it(sources, tmp_path):
+    assert simplify("--input", sources, "--out", tmp_path / "new.txt", "--resume") == 0
+    assert len((tmp_path / "new.txt").read_text().splitlines()) == len(LINES)
+
+
+@pytest.mark.parametrize("options, hint", [([], "Add --out FILE."), (["--out", "x", "--explain"], "Leave --explain")])
+def test_what_cannot_be_resumed_is_said(sources, capsys, options, hint):
+    assert simplify("--input", sources, "--resume", *options) == 2
+    assert hint in capsys.readouterr().err
