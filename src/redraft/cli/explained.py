@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from redraft.cli.colour import change_marked, rendered, wanted
 from redraft.cli.results import Result
 from redraft.constrain.verdicts import Verdict
 
@@ -13,7 +14,8 @@ def explained(result: Result) -> str:
     decoded = result.decoded
     stayed = [v.edit.phrase for v in decoded.edits if v.edit.kind == "insert" and v.status == "satisfied"]
     others = [v for v in decoded.edits if v.edit.kind != "insert" or v.status != "satisfied"]
-    lines = [f"  {decoded.source.strip()}", f"→ {result.to_text()}", *map(_line, others)]
+    output = rendered(change_marked(decoded.source, result.to_text()), colour=wanted())
+    lines = [f"  {decoded.source.strip()}", f"→ {output}", *map(_line, others)]
     if stayed:
         lines.append(f"  ✓ keep {', '.join(stayed)}")
     if decoded.missing:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.align import add_aligner_options, too_long_notice
 from redraft.cli.lines import binary, open_lines, source_of
+from redraft.cli.plan_files import add_plan_files
 from redraft.cli.planner import add_planner_options, load_planner
 from redraft.cli.talk import OK, add_command, say
 from redraft.errors import ConfigError, shown
@@ -39,7 +40,8 @@ _TOLD = 10  # lines without edits
 
 
 def add_plan(commands: Any) -> None:
-    plan = commands.add_parser("plan", help="make plans", description="Make plans.", allow_abbrev=False)
+    about = "Make plans, check and show them."
+    plan = commands.add_parser("plan", help="make plans, check and show them", description=about, allow_abbrev=False)
     kinds = plan.add_subparsers(dest="what", metavar="WHAT", required=True)
     extract = add_command(
         kinds,
@@ -71,6 +73,7 @@ def add_plan(commands: Any) -> None:
     predict.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")
     add_planner_options(predict)
     predict.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
+    add_plan_files(kinds)
 
 
 def run_predict(options: argparse.Namespace) -> int:

@@ -1,0 +1,67 @@
+"""`redraft plan check` and `redraft plan show`: is a plan file right, and what does it ask for?"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from typing import Any
+
+from redraft.cli.talk import MISTAKE, OK, add_command, say
+from redraft.constrain.edits import KINDS
+from redraft.constrain.plan_files import read_plans
+
+_TOLD = 20  # mistakes
+_CHECK_EXAMPLES = """\
+examples:
+  redraft plan check plans.jsonl
+
+Exit status: 0 every line is a plan, 2 some are not; each is named with its line and what to write instead.
+"""
+_SHOW_EXAMPLES = """\
+examples:
+  redraft plan show plans.jsonl
+  redraft plan predict "The physician commenced the procedure ." | redraft plan show -
+
+[-words-] are left out, {one → another} is replaced, underlined words stay.
+"""
+
+
+def add_plan_files(kinds: Any) -> None:
+    check = add_command(
+        kinds, "check", run_check, help="is a plan file right?", usage="redraft plan check FILE",
+        about="Read a plan file and name every mistake in it.", examples=_CHECK_EXAMPLES,
+    )  # fmt: skip
+    check.add_argument("file", metavar="FILE", help="plans, one on each line; - is standard input")
+    show = add_command(
+        kinds, "show", run_show, help="plans to read, with edits marked on the words", usage="redraft plan show FILE",
+        about="Print each sentence with its edits marked on the words.", examples=_SHOW_EXAMPLES,
+    )  # fmt: skip
+    show.add_argument("file", metavar="FILE", help="plans, one on each line; - is standard input")
+
+
+def run_check(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    mistakes: list[str] = []
+    kinds: Counter[str] = Counter()
+    with read_plans(options.file, on_error="skip", report=lambda error: mistakes.append(str(error))) as plans:
+        count = 0
+        for plan in plans:
+            count += 1
+            kinds.update(edit.kind for edit in plan.edits)
+    for mistake in mistakes[:_TOLD]:
+        say(mistake)
+    if len(mistakes) > _TOLD:
+        say(f"and {len(mistakes) - _TOLD:,} more")
+    edits = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS)
+    print(f"{count:,} plans ({edits}), {len(mistakes):,} lines that are none")
+    return MISTAKE if mistakes else OK
+
+
+def run_show(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    from redraft.cli.colour import plan_marked, rendered, wanted
+
+    with read_plans(options.file) as plans:
+        for plan in plans:
+            print(rendered(plan_marked(plan), colour=wanted()))
+    return OK

@@ -1,0 +1,56 @@
+"""Plan files checked and shown."""
+
+import json
+
+import pytest
+from rich.text import Text
+
+from redraft import Edit, EditPlan
+from redraft.cli.colour import change_marked, plan_marked, rendered
+from redraft.cli.main import main
+
+SOURCE = "The physician commenced the procedure in the old town."
+PLAN = EditPlan(
+    SOURCE,
+    (
+        Edit.insert("physician", span=(4, 13)),
+        Edit.substitute("commenced", "began", "started", span=(14, 23)),
+        Edit.delete("in the old town", span=(38, 53)),
+        Edit.insert("1990"),
+    ),
+)
+SHOWN = "The physician {commenced → began / started} the procedure [-in the old town-].  +1990"
+
+
+def test_edits_are_marked_on_the_words(tmp_path, capsys):
+    path = tmp_path / "plans.jsonl"
+    path.write_text(json.dumps(PLAN.to_json()) + "\n")
+    assert main(["plan", "show", str(path)]) == 0
+    assert capsys.readouterr().out == SHOWN + "\n"
+
+
+def test_colours_add_nothing_but_colours():
+    coloured = rendered(plan_marked(PLAN), colour=True)
+    assert coloured != SHOWN
+    assert Text.from_ansi(coloured).plain == SHOWN
+
+
+@pytest.mark.parametrize("output", ["The doctor began the procedure.", "", SOURCE, "A  b\tc"])
+def test_a_change_is_the_output_itself(output):
+    assert rendered(change_marked(SOURCE, output), colour=False).strip() == output.strip()
+
+
+def test_mistakes_are_named_and_counted(tmp_path, capsys):
+    path = tmp_path / "plans.jsonl"
+    lines = [PLAN.to_json(), {"source": "a", "edits": [{"remove": "a"}]}, {"edits": []}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + "{\n")
+    assert main(["plan", "check", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == "1 plans (2 insert, 1 delete, 1 substitute), 3 lines that are none\n"
+    for line in (2, 3, 4):
+        assert f"{path}:{line}" in err
+
+
+def test_a_good_file_is_right(capsys):
+    assert main(["plan", "check", "examples/by_hand.jsonl"]) == 0
+    assert "0 lines that are none" in capsys.readouterr().out
