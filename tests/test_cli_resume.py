@@ -1,10 +1,12 @@
 """Long files: lines of like length together, in the order of the input, and gone on with after a stop."""
 
+import io
 import json
 
 import pytest
 
 from redraft.cli.main import main
+from redraft.cli.progress import with_bar
 
 SCRIPTED = ["--model", "scripted:examples/by_hand.json"]
 LINES = ["The artisans remain old .", "The old artisans", "", "The artisans remain .", "The"] * 60
@@ -55,3 +57,20 @@ def test_resuming_without_a_file_begins_it(sources, tmp_path):
 def test_what_cannot_be_resumed_is_said(sources, capsys, options, hint):
     assert simplify("--input", sources, "--resume", *options) == 2
     assert hint in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_bar_is_for_terminals_and_changes_nothing(sources, monkeypatch):
+    batches = [[1, 2], [3]]
+    quiet = io.StringIO()
+    monkeypatch.setattr("sys.stderr", quiet)
+    assert list(with_bar(batches, str(sources))) == batches
+    assert quiet.getvalue() == ""
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    assert list(with_bar(batches, str(sources), done=4)) == batches
+    assert f"/{len(LINES)}" in shown.getvalue()

@@ -96,7 +96,7 @@ class Written:
 
 
 def write_results(
-    batches: Iterable[list[Result]],
+    batches: Iterable[Sequence[Result]],
     file: IO[bytes],
     *,
     shown: Callable[[Result], str] = Result.to_text,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from redraft.cli.explained import explained
 from redraft.cli.lines import count_lines, open_lines
 from redraft.cli.planner import add_planner_options, given_planner_option, load_planner
+from redraft.cli.progress import with_bar
 from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
 from redraft.cli.settings import add_setting, chosen_flags, config_from_flags, hints_of
 from redraft.cli.talk import OK, SKIPPED, add_command, say, whole_number
@@ -138,15 +139,12 @@ def run_simplify(options: argparse.Namespace) -> int:
     try:
         with open_lines(options.texts, options.input, plan) as lines:
             simplifier = load_simplifier(options, config)
+            rewritten = rewrite_lines(
+                simplifier, islice(lines, done, None), batch_size=batch_size, trace=options.trace, batches=batches
+            )
             with opened(options.out, goes_on=options.resume) as file:
                 write_results(
-                    rewrite_lines(
-                        simplifier,
-                        islice(lines, done, None),
-                        batch_size=batch_size,
-                        trace=options.trace,
-                        batches=batches,
-                    ),
+                    with_bar(rewritten, options.input or plan, done=done),
                     file,
                     shown=explained if options.explain else Result.to_json_line if options.json else Result.to_text,
                     on_error=options.on_error,
