@@ -259,8 +259,8 @@ def test_a_plan_is_applied_word_by_word():
 
 
 def test_the_experiment_of_the_paper_can_be_read():
-    """One beam search for each corpus, three methods with four kinds of plans, and 36 points of six pictures."""
+    """One beam search for each corpus, four methods with four kinds of plans, and 36 points of six pictures."""
     runs = list(all_runs(read_description("experiments/paper.toml")))
-    assert len(runs) == 3 * (1 + 3 * 4) + 36
+    assert len(runs) == 3 * (1 + 4 * 4) + 36
     tuned = next(run for run in runs if run.name == "shipped.turk.predicted.edit")
     assert (tuned.config.choose, tuned.config.beams) == ("sum", 20)
