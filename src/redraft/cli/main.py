@@ -13,6 +13,7 @@ from redraft.cli.align import add_align
 from redraft.cli.evaluate import add_evaluate
 from redraft.cli.experiment import add_experiment
 from redraft.cli.plan import add_plan
+from redraft.cli.serve import add_serve
 from redraft.cli.simplify import add_simplify
 from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, say
 from redraft.cli.train import add_train
@@ -41,6 +42,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_train_predictor(commands)
     add_tune(commands)
     add_experiment(commands)
+    add_serve(commands)
     return parser
 
 

@@ -100,11 +100,12 @@ def write_results(
     file: IO[bytes],
     *,
     shown: Callable[[Result], str] = Result.to_text,
+    end: str = "\n",
     on_error: OnError = "raise",
     report: Callable[[RedraftError], object] = lambda error: None,
     count: Written | None = None,
 ) -> Written:
-    """Each result as it is `shown`, flushed at the end of each batch; `count` keeps up while it runs.
+    """Each result as it is `shown`, with its `end`, flushed at the end of each batch; `count` keeps up while it runs.
 
     With on_error="raise" the first error is raised when all lines before it are written; with "skip" it goes to
     `report` and its line stays empty. Sentences and plans that do not belong together are raised in either case.
@@ -126,7 +127,7 @@ def write_results(
                 count.unchanged += result.decoded.unchanged is not None
                 count.unmet += _unmet_wishes(result.line.number, result.decoded)
             lines.append(shown(result))
-        file.write("".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+        file.write("".join(f"{line}{end}" for line in lines).encode("utf-8", "replace"))
         file.flush()
         count.lines += len(lines)
         count.skipped += len(skipped)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from redraft.cli.explained import explained
-from redraft.cli.lines import count_lines, open_lines
+from redraft.cli.lines import count_lines, open_lines, read_document, sentence_lines
 from redraft.cli.planner import add_planner_options, given_planner_option, load_planner
 from redraft.cli.progress import with_bar
 from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
@@ -22,6 +24,7 @@ from redraft.errors import ConfigError, shown
 from redraft.files import whole_lines
 
 if TYPE_CHECKING:
+    from redraft.align.sentences import Sentence
     from redraft.decode.simplifier import Simplifier
 
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
@@ -35,6 +38,7 @@ examples:
   redraft simplify "The artisans remain old ."
   redraft simplify --explain "The artisans remain old ."
   redraft simplify --input complex.txt --on-error skip > simple.txt
+  redraft simplify --document letter.txt > easier.txt
   redraft simplify --strength light --keep names.txt --input complex.txt > simple.txt
   redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
   redraft simplify --model ./my-model --input complex.txt --plan plans.jsonl --json > results.jsonl
@@ -63,6 +67,9 @@ def add_simplify(commands: Any) -> None:
     what = simplify.add_argument_group("what to rewrite")
     what.add_argument("texts", nargs="*", metavar="TEXT", help="one sentence for each argument")
     what.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")
+    what.add_argument("--document", metavar="FILE",
+                      help="a text of any form: its sentences are rewritten and put back with their spacing and "
+                           "paragraphs; - is standard input")  # fmt: skip
     what.add_argument("--plan", metavar="FILE",
                       help="edits, and with them the sentences: FILE.jsonl or -. Sentences given as well must be the "
                            "same, line by line. predict (default): edits that the software chooses; none: no edits, "
@@ -132,12 +139,20 @@ def run_simplify(options: argparse.Namespace) -> int:
     if options.resume and (options.out is None or options.explain):
         raise ConfigError("--resume goes on with a file of one line for each line of input.",
                           "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
-    check_out(options.out, [options.input, plan, table, options.keep, options.glossary])
+    if options.document and (options.texts or options.input or plan or options.resume):
+        raise ConfigError("--document is a text by itself.", "Leave TEXT, --input, --plan FILE and --resume out.")
+    check_out(options.out, [options.input, options.document, plan, table, options.keep, options.glossary])
     count = Written()
+    sentences = read_document(options.document) if options.document else []
+    form, end = _form(options, sentences)
     done = whole_lines(Path(options.out)).count(b"\n") if options.resume else 0
-    batches = _TOGETHER if (options.input or plan) not in (None, "-") else 1
+    batches = _TOGETHER if (options.document or options.input or plan) not in (None, "-") else 1
     try:
-        with open_lines(options.texts, options.input, plan) as lines:
+        with ExitStack() as files:
+            if options.document:
+                lines = sentence_lines(sentences, options.document)
+            else:
+                lines = files.enter_context(open_lines(options.texts, options.input, plan))
             simplifier = load_simplifier(options, config)
             rewritten = rewrite_lines(
                 simplifier, islice(lines, done, None), batch_size=batch_size, trace=options.trace, batches=batches
@@ -146,7 +161,8 @@ def run_simplify(options: argparse.Namespace) -> int:
                 write_results(
                     with_bar(rewritten, options.input or plan, done=done),
                     file,
-                    shown=explained if options.explain else Result.to_json_line if options.json else Result.to_text,
+                    shown=form,
+                    end=end,
                     on_error=options.on_error,
                     report=lambda error: say(f"skipped: {error}"),
                     count=count,
@@ -164,6 +180,17 @@ def run_simplify(options: argparse.Namespace) -> int:
         if count.skipped:
             say(f"{count_lines(count.lines)} written, {count.skipped} of them left empty for bad input")
     return SKIPPED if count.skipped else OK
+
+
+def _form(options: argparse.Namespace, sentences: Sequence[Sentence]) -> tuple[Callable[[Result], str], str]:
+    """How a result is written, and what follows it."""
+    if options.explain:
+        return explained, "\n"
+    if options.json:
+        return Result.to_json_line, "\n"
+    if options.document:
+        return lambda result: sentences[result.line.number - 1].space + result.to_text(), ""
+    return Result.to_text, "\n"
 
 
 def load_simplifier(options: argparse.Namespace, config: DecodeConfig) -> Simplifier:

@@ -49,6 +49,13 @@ class Simplifier:
             for plan, reason in zip(batch, why, strict=True):
                 yield next(found) if reason is None else self._untouched(plan, reason)
 
+    def carried_out(self, plans: Iterable[EditPlan], *, batch_size: int = 8, trace: bool = False) -> Iterator[Decoded]:
+        """Each plan as it stands, in order: nothing is predicted, not even for one without edits."""
+        waiting = iter(plans)
+        while batch := list(islice(waiting, batch_size)):
+            parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in batch]
+            yield from self._together(batch, parts, batch_size, trace)
+
     def plans(self, sources: Iterable[str]) -> Iterator[EditPlan]:
         """What is predicted for each sentence, with the targets that the model finds fit."""
         if self.planner is None:
@@ -70,8 +77,12 @@ class Simplifier:
                                 for part in some])  # fmt: skip
         parts = [some if plan.edits else list(islice(predicted, len(some)))
                  for plan, some in zip(plans, parts, strict=True)]  # fmt: skip
-        asked = [part for some in parts for part in some]
-        found = self._found(asked, batch_size, trace)
+        return self._together(plans, parts, batch_size, trace)
+
+    def _together(
+        self, plans: Sequence[EditPlan], parts: Sequence[Sequence[EditPlan]], batch_size: int, trace: bool
+    ) -> list[Decoded]:
+        found = self._found([part for some in parts for part in some], batch_size, trace)
         return [_joined(plan.source, list(islice(found, len(some)))) for plan, some in zip(plans, parts, strict=True)]
 
     def _found(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> Iterator[Decoded]:

@@ -1,0 +1,66 @@
+"""A document to its sentences, with the white space between them, so that it can be put together again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_GAP = re.compile(r"\s+")
+_NEWLINE = re.compile(r"[\n\r\v\f\x85\u2028\u2029]")
+_END = re.compile(r"([.!?…]+)[\"'”’»)\]}]*$")
+_OPENING = "\"'“‘«([{"
+_LETTERS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]|[A-Z]")  # U.S, e.g, J
+_HOURS = ("a.m", "p.m")  # of letters and dots too, but sentences end with them
+_TITLES = frozenset({
+    "mr", "mrs", "ms", "mx", "dr", "prof", "st", "gen", "col", "lt", "sgt", "capt", "rev", "hon", "gov", "sen", "rep",
+    "pres", "vs", "cf", "al", "ph.d",
+})  # fmt: skip
+_COUNTED = frozenset({  # abbreviations only where a number follows
+    "no", "nos", "fig", "figs", "vol", "p", "pp", "eq", "sec", "ch",
+    "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence behind the white space before it; the last one is empty where a document ends with white space."""
+
+    space: str
+    text: str
+
+
+def split_document(text: str) -> list[Sentence]:
+    """Sentences end at . ! ? or … before what may begin another, and at every newline.
+
+    Joined again, each behind its space, they are the document.
+    """
+    found: list[Sentence] = []
+    space, start, word = "", 0, 0  # of the sentence, and of the last word read
+    for gap in _GAP.finditer(text):
+        if gap.start() == start:  # only at the very beginning
+            space, start = gap.group(), gap.end()
+        elif _NEWLINE.search(gap.group()) or _ends(text[word : gap.start()], text[gap.end() : gap.end() + 1]):
+            found.append(Sentence(space, text[start : gap.start()]))
+            space, start = gap.group(), gap.end()
+        word = gap.end()
+    rest = text[start:]
+    bare = rest.rstrip()
+    if space or bare:
+        found.append(Sentence(space, bare))
+    if bare != rest:
+        found.append(Sentence(rest[len(bare) :], ""))
+    return found
+
+
+def _ends(word: str, following: str) -> bool:
+    """Does a sentence end with this word, as far as can be told from it and the character behind the space?"""
+    end = _END.search(word)
+    if end is None or not (following.isupper() or following.isdigit() or (following and following in _OPENING)):
+        return False
+    if end.group(1) != ".":
+        return True
+    stem = word[: end.start()].lstrip(_OPENING)
+    short = stem.casefold()
+    if short in _TITLES or (short in _COUNTED and following.isdigit()):
+        return False
+    return short in _HOURS or not _LETTERS.fullmatch(stem)

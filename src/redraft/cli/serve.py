@@ -1,0 +1,105 @@
+"""`redraft serve`: the same over HTTP, with a page to try it."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+from typing import Any
+
+from redraft.cli.talk import OK, add_command, say, whole_number
+from redraft.errors import ConfigError
+
+KEY = "REDRAFT_API_KEY"  # the variable that holds the key
+_NEAR = ("127.0.0.1", "localhost", "::1")
+_LAST_PORT = 65_535
+
+_EXAMPLES = """\
+examples:
+  redraft serve
+  redraft serve --host 0.0.0.0 --port 8080 --api-key KEY
+  redraft serve --model ./my-model --device cuda --batch-size 32
+
+The page is at http://127.0.0.1:8000, what programs may ask at /openapi.json, figures for Prometheus at /metrics.
+"""
+
+
+def add_serve(commands: Any) -> None:
+    serve = add_command(
+        commands,
+        "serve",
+        run_serve,
+        help="answer over HTTP, with a page to try it",
+        usage="redraft serve [options]",
+        about="Plan, simplify and evaluate over HTTP, with a page to try it.",
+        examples=_EXAMPLES,
+    )
+    where = serve.add_argument_group("where")
+    where.add_argument("--host", metavar="NAME", default="127.0.0.1",
+                       help="address to listen on (default 127.0.0.1: this machine only)")  # fmt: skip
+    where.add_argument("--port", metavar="N", default="8000", help="port to listen on (default 8000)")
+    where.add_argument("--api-key", metavar="KEY",
+                       help=f"what callers of /v1 must know; {KEY} if not given, where it is set")  # fmt: skip
+    where.add_argument("--cors", metavar="ORIGIN", nargs="+", default=[],
+                       help="origins of pages that may call the service, for example https://example.org")  # fmt: skip
+    model = serve.add_argument_group("the model")
+    model.add_argument("--model", metavar="NAME",
+                       help="a folder, a name on the Hugging Face hub, or scripted:TABLE.json; if not given, the model "
+                            "that comes with the package")  # fmt: skip
+    model.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1, …; a GPU where there is one if not given")
+    load = serve.add_argument_group("load")
+    load.add_argument("--batch-size", metavar="N", default="16", help="sentences rewritten together (default 16)")
+    load.add_argument("--queue", metavar="N", default="256",
+                      help="sentences that may wait; more are refused (default 256)")  # fmt: skip
+    load.add_argument("--log-text", action="store_true",
+                      help="write sentences to the log; without it no text ever stands there")  # fmt: skip
+
+
+def run_serve(options: argparse.Namespace) -> int:
+    """The command itself; returns the exit status."""
+    port, batch = whole_number("--port", options.port), whole_number("--batch-size", options.batch_size)
+    queue = whole_number("--queue", options.queue)
+    if port > _LAST_PORT:
+        raise ConfigError(f"--port {port} is no port.", f"Use a number from 1 to {_LAST_PORT}.")
+    api_key = os.environ.get(KEY) or None if options.api_key is None else options.api_key
+    try:
+        import uvicorn
+
+        from redraft.serve.app import create_app
+        from redraft.serve.limits import Limits
+    except ImportError as error:
+        raise ConfigError(
+            f"{error.name} is not installed, and the service needs it.", "Install it: pip install 'redraft[serve]'"
+        ) from None
+    limits = Limits(batch=batch, queue=queue, max_sentences=min(queue, Limits.max_sentences))
+    app = create_app(_load(options), limits=limits, api_key=api_key, cors=options.cors, log_text=options.log_text)
+    if api_key is None and options.host not in _NEAR:
+        say(f"no key is set: whoever reaches {options.host} can use the service; --api-key sets one")
+    say(f"starting on http://{options.host}:{port}")
+    _log_to_standard_error()
+    uvicorn.run(app, host=options.host, port=port, log_level="warning", access_log=False, server_header=False)
+    return OK
+
+
+def _load(options: argparse.Namespace) -> Any:
+    """As `redraft simplify` does: scripted models get no predicted plans."""
+    from redraft.align.encoders import chosen_device
+    from redraft.constrain.planner import Planner
+    from redraft.decode.config import PREDICTED, DecodeConfig
+    from redraft.decode.redrafter import Redrafter
+    from redraft.decode.simplifier import Simplifier
+
+    if options.device is not None:
+        chosen_device(options.device)
+    if options.model is not None and options.model.startswith("scripted:"):
+        return Simplifier(Redrafter(options.model))
+    redrafter = Redrafter(options.model, config=DecodeConfig(**PREDICTED), device=options.device)
+    return Simplifier(redrafter, Planner.load(device=options.device))
+
+
+def _log_to_standard_error() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log = logging.getLogger("redraft.serve")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)

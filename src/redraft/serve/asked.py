@@ -1,0 +1,112 @@
+"""What a request asks for, checked against the limits before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from redraft.align.sentences import split_document
+from redraft.align.words import normal, split_words
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.planner import Planner
+from redraft.constrain.predicted import Levels
+from redraft.constrain.wishes import Wish, Wishes
+from redraft.errors import ConfigError, PlanError, shown
+from redraft.serve.bodies import GivenSentence, Planning, SimplifyRequest
+from redraft.serve.limits import Limits
+from redraft.serve.work import Asked
+
+
+class OverLimit(ConfigError):
+    """More than the service takes."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """White space and a sentence; nothing is asked of one that is empty."""
+
+    space: str
+    source: str
+    asked: Asked | None
+
+
+def pieces_of_text(text: str, limits: Limits) -> list[Piece]:
+    _check("text", "characters", len(text), limits.max_characters)
+    found = [Piece(one.space, one.text, Asked(EditPlan(one.text)) if one.text else None)
+             for one in split_document(text)]  # fmt: skip
+    _check("text", "sentences", sum(one.asked is not None for one in found), limits.max_sentences)
+    return found
+
+
+def pieces_of(request: SimplifyRequest, limits: Limits) -> list[Piece]:
+    if request.sentences is None:
+        return pieces_of_text(request.text or "", limits)
+    given = request.sentences
+    _check("sentences", "characters", sum(len(one.space) + len(one.source) for one in given), limits.max_characters)
+    _check("sentences", "sentences", len(given), limits.max_sentences)
+    return [_piece(one, f"sentences[{place}]", limits) for place, one in enumerate(given)]
+
+
+def _piece(given: GivenSentence, place: str, limits: Limits) -> Piece:
+    edits = given.edits
+    if not given.source.strip():
+        if edits:
+            raise PlanError("has edits, but no words.", "Leave the edits out.", field=place)
+        return Piece(given.space, given.source, None)
+    if edits is None:
+        return Piece(given.space, given.source, Asked(EditPlan(given.source)))
+    _check(f"{place}.edits", "edits", len(edits), limits.max_edits)
+    try:
+        plan = EditPlan.from_json({"source": given.source, "edits": edits})
+    except PlanError as error:
+        raise error.inside(place) from None
+    for number, edit in enumerate(plan.edits):
+        here = f"{place}.edits[{number}]"
+        _check(here, "targets", len(edit.targets), limits.max_targets)
+        for phrase in (edit.phrase, *edit.targets):
+            _check(here, "characters in a phrase", len(phrase), limits.max_phrase)
+    return Piece(given.space, given.source, Asked(plan, given=True))
+
+
+def wishes_of(planning: Planning, limits: Limits) -> Wishes | None:
+    """Words only: a pattern from anywhere could keep the service busy for ever."""
+    _check("keep and glossary", "entries", len(planning.keep) + len(planning.glossary), limits.max_wishes)
+    wishes = [_wish(source, target, f"glossary[{place}]", limits)
+              for place, (source, target) in enumerate(planning.glossary)]  # fmt: skip
+    wishes += [_wish(text, None, f"keep[{place}]", limits) for place, text in enumerate(planning.keep)]
+    return Wishes(tuple(wishes)) if wishes else None
+
+
+def _wish(text: str, target: str | None, place: str, limits: Limits) -> Wish:
+    for phrase in (text, target or ""):
+        _check(place, "characters in a phrase", len(phrase), limits.max_phrase)
+    if not text.strip() or (target is not None and not target.strip()):
+        raise ConfigError(f"{place}: the phrase is empty.", "Name at least one word here, or drop the entry.")
+    if len(text) > 2 and text[0] == text[-1] == "/":
+        raise ConfigError(
+            f"{place}: {shown(text)} is a pattern, and the service takes words only.",
+            "Name the words, or use redraft simplify, which takes patterns.",
+        )
+    return Wish(tuple(normal(word.text) for word in split_words(text)), None, target and target.strip())
+
+
+def check_planning(planning: Planning, planner: Planner | None) -> None:
+    Levels.of(planning.strength)  # type: ignore[arg-type]  # any other name is an error that lists them
+    if planner is not None:
+        planner.check_style(planning.style or planner.usual)
+    elif planning.style or planning.keep or planning.glossary:
+        raise ConfigError(
+            "style, keep and glossary are about plans that are predicted, and this service predicts none.",
+            "Leave them out, or give edits.",
+        )
+
+
+def check_search(request: SimplifyRequest, pieces: Sequence[Piece], beams: int, limits: Limits) -> None:
+    _check("candidates", "candidates", request.candidates, beams)
+    if request.trace:
+        _check("trace", "sentences with traces", sum(one.asked is not None for one in pieces), limits.max_traced)
+
+
+def _check(place: str, what: str, number: int, most: int) -> None:
+    if number > most:
+        raise OverLimit(f"{place}: {number:,} {what}, and the limit is {most:,}.", f"Send at most {most:,} at once.")

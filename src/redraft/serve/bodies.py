@@ -1,0 +1,132 @@
+"""The JSON of requests and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+
+def _whole(text: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("has half of a surrogate pair")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_whole)]
+Edits = list[dict[str, Any]]  # as in plan files
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Planning(Body):
+    """How plans are predicted."""
+
+    strength: Text | float = "medium"
+    style: Text | None = None
+    keep: list[Text] = []
+    glossary: list[Annotated[list[Text], Field(min_length=2, max_length=2)]] = []  # source, target
+
+
+class PlanRequest(Planning):
+    text: Text
+
+
+class GivenSentence(Body):
+    """`edits` that are given, were it none, are carried out as they stand; null: they are predicted."""
+
+    space: Text = ""
+    source: Text
+    edits: list[Any] | None = None
+
+
+class SimplifyRequest(Planning):
+    text: Text | None = None
+    sentences: list[GivenSentence] | None = None
+    candidates: int = Field(1, ge=1, le=10)
+    trace: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> SimplifyRequest:
+        if (self.text is None) == (self.sentences is None):
+            raise ValueError("give either text or sentences")
+        return self
+
+
+class EvaluateRequest(Body):
+    sources: list[Text]
+    outputs: list[Text]
+    references: list[list[Text]]  # each a list of sentences
+
+
+class Choice(Body):
+    target: str
+    probability: float  # of all that people write for the word, where they replace it
+
+
+class WordOf(Body):
+    """A word of a sentence, and what could be written for it."""
+
+    text: str
+    start: int
+    end: int
+    choices: list[Choice]
+
+
+class PlannedSentence(Body):
+    space: str
+    source: str
+    edits: Edits
+    unchanged: str | None  # why it is better left as it is
+    words: list[WordOf]
+
+
+class PlanAnswer(Body):
+    sentences: list[PlannedSentence]
+
+
+class SimpleSentence(Body):
+    space: str
+    source: str
+    output: str
+    edits: Edits  # with what became of each
+    candidates: list[dict[str, Any]]
+    missing: list[str]  # names, numbers and negations that the output lacks
+    unchanged: str | None
+    trace: list[dict[str, Any]] = []
+
+
+class Readability(Body):
+    """Grade levels and words."""
+
+    before: float
+    after: float
+    words_before: int
+    words_after: int
+
+
+class SimplifyAnswer(Body):
+    text: str
+    sentences: list[SimpleSentence]
+    readability: Readability
+
+
+class EvaluateAnswer(Body):
+    figures: dict[str, float | None]
+
+
+class Health(Body):
+    status: str
+    version: str
+    waiting: int
+
+
+class Problem(Body):
+    problem: str
+    hint: str
+
+
+class ErrorAnswer(Body):
+    error: Problem

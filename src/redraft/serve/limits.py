@@ -1,0 +1,35 @@
+"""How much a service takes on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from redraft.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What is beyond them is refused with an error that says the limit."""
+
+    max_characters: int = 20_000  # of a request's texts
+    max_sentences: int = 200  # of a request
+    max_edits: int = 100  # of a sentence
+    max_targets: int = 20  # of a substitution
+    max_phrase: int = 200  # characters of a phrase of an edit, a keep list or a glossary
+    max_wishes: int = 500  # entries of keep list and glossary together
+    max_traced: int = 10  # sentences of a request that asks for traces, which are long
+    max_body: int = 1_000_000  # bytes
+    queue: int = 256  # sentences waiting
+    batch: int = 16  # sentences rewritten together
+    wait_ms: float = 5  # milliseconds for which a batch waits to be joined
+    deadline: float = 60.0  # seconds until a request is given up
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not getattr(self, field.name) > 0 and field.name != "wait_ms":
+                raise ConfigError(f"{field.name} is {getattr(self, field.name)!r}.", "Give a number above 0.")
+        if self.queue < self.max_sentences:
+            raise ConfigError(
+                f"a request may have {self.max_sentences} sentences, and the queue holds {self.queue}.",
+                "Raise queue, or lower max_sentences.",
+            )

@@ -1,0 +1,46 @@
+// What leaves the page: the new text, the plan, and a page of the marked changes.
+import { diff } from "./words.js";
+
+export const asText = (sentences) => sentences.map(({ space, text }) => space + text).join("");
+
+export const asPlan = (sentences) => sentences.map((sentence) => `${JSON.stringify(sentence.toPlan())}\n`).join("");
+
+const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+const escaped = (text) => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign]);
+
+const STYLE = `
+body { font: 1.1rem/1.6 Georgia, serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark }
+main { white-space: pre-wrap; overflow-wrap: anywhere }
+ins { font-weight: 600; text-decoration: underline; text-underline-offset: .2em }
+del { opacity: .6 }`;
+
+// One file that needs nothing else; white space is kept by its style.
+export function asHtml(sentences) {
+  const run = ({ kind, text }) => (kind === "same" ? escaped(text) : `<${kind}>${escaped(text)}</${kind}>`);
+  const body = sentences.map(({ space, source, text }) => escaped(space) + diff(source, text).map(run).join("")).join("");
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Changes marked by redraft</title>
+<style>${STYLE}</style>
+<h1>Changes</h1>
+<main>${body}</main>
+</html>
+`;
+}
+
+export function download(name, text, type) {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000); // the browser may still be reading it
+}
+
+// The clipboard is closed to pages that are not served from this machine or over https: then say so by failing.
+export async function copy(text) {
+  if (!navigator.clipboard) throw new Error("This browser does not let the page copy. Export the text instead.");
+  await navigator.clipboard.writeText(text);
+}

@@ -1,0 +1,30 @@
+"""The files of the page, found by their exact names."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from fastapi import Response
+from starlette.exceptions import HTTPException
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+def page_folder() -> Path:
+    return Path(str(files("redraft.serve"))) / "page"
+
+
+def page_file(name: str) -> Response:
+    """404 for whatever is not one of these files."""
+    folder = page_folder()
+    known = {path.name: path for path in folder.iterdir() if path.is_file()} if folder.is_dir() else {}
+    path = known.get(name)
+    if path is None or path.suffix not in _TYPES:
+        raise HTTPException(404, "Not Found")
+    return Response(path.read_bytes(), media_type=_TYPES[path.suffix], headers={"Cache-Control": "no-cache"})

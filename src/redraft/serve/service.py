@@ -1,0 +1,116 @@
+"""Requests to answers; knows nothing of HTTP."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from redraft.align.words import split_words
+from redraft.decode.decoded import Decoded
+from redraft.decode.simplifier import Simplifier
+from redraft.errors import shown
+from redraft.evaluate.corpora import Corpus
+from redraft.evaluate.fkgl import Fkgl
+from redraft.evaluate.scores import score
+from redraft.serve import bodies
+from redraft.serve.asked import Piece, check_planning, check_search, pieces_of, pieces_of_text, wishes_of
+from redraft.serve.batcher import Batcher
+from redraft.serve.choices import words_with_choices
+from redraft.serve.limits import Limits
+from redraft.serve.work import Asked, Settings, Work
+
+_log = logging.getLogger(__name__)
+
+
+class Service:
+    """One model for all requests. `log_text`: sentences are written to the log."""
+
+    def __init__(self, simplifier: Simplifier, limits: Limits, *, log_text: bool = False) -> None:
+        self.limits, self.log_text = limits, log_text
+        self.batcher: Batcher[Asked, Settings, Any] = Batcher(Work(simplifier, limits.batch), limits)
+        self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
+        self._fkgl = Fkgl()
+
+    async def plan(self, request: bodies.PlanRequest) -> bodies.PlanAnswer:
+        wishes, pieces = wishes_of(request, self.limits), pieces_of_text(request.text, self.limits)
+        check_planning(request, self._planner)
+        plans = iter(await self._done(pieces, Settings("plan", request.strength, request.style, wishes)))
+        lexicon = self._planner.predictor.tables.lexicon if self._planner else None
+        return bodies.PlanAnswer(
+            sentences=[
+                bodies.PlannedSentence(
+                    space=piece.space,
+                    source=piece.source,
+                    edits=next(plans).to_json()["edits"] if piece.asked else [],
+                    unchanged=self._planner.unreadable(piece.source) if self._planner and piece.asked else None,
+                    words=words_with_choices(piece.source, lexicon),
+                )
+                for piece in pieces
+            ]
+        )
+
+    async def simplify(self, request: bodies.SimplifyRequest) -> bodies.SimplifyAnswer:
+        wishes, pieces = wishes_of(request, self.limits), pieces_of(request, self.limits)
+        check_planning(request, self._planner)
+        check_search(request, pieces, self._beams, self.limits)
+        settings = Settings(
+            "simplify", request.strength, request.style, wishes, candidates=request.candidates, trace=request.trace
+        )
+        found = iter(await self._done(pieces, settings))
+        sentences = [_simple(piece, next(found) if piece.asked else None, request.trace) for piece in pieces]
+        return bodies.SimplifyAnswer(
+            text="".join(one.space + one.output for one in sentences),
+            sentences=sentences,
+            readability=self._readability([one.source for one in sentences], [one.output for one in sentences]),
+        )
+
+    def evaluate(self, request: bodies.EvaluateRequest) -> bodies.EvaluateAnswer:
+        corpus = Corpus("the request", "", request.sources, request.references)
+        scores = score(request.outputs, corpus, samples=0)
+        return bodies.EvaluateAnswer(figures={name: figure.value for name, figure in scores.figures.items()})
+
+    async def _done(self, pieces: Sequence[Piece], settings: Settings) -> list[Any]:
+        asked = [piece.asked for piece in pieces if piece.asked]
+        if self.log_text:
+            for one in asked:
+                _log.info("%s: %s", settings.task, shown(one.plan.source, self.limits.max_characters))
+        return await self.batcher.submit(asked, settings)
+
+    def _readability(self, sources: Sequence[str], outputs: Sequence[str]) -> bodies.Readability:
+        return bodies.Readability(
+            before=self._grade(sources),
+            after=self._grade(outputs),
+            words_before=_words(sources),
+            words_after=_words(outputs),
+        )
+
+    def _grade(self, texts: Sequence[str]) -> float:
+        counts = np.array([self._fkgl.count_one(text) for text in texts], dtype=np.float64).reshape(-1, 3)
+        return float(self._fkgl.figures(counts.sum(0))["fkgl"])
+
+
+def _words(texts: Sequence[str]) -> int:
+    return sum(any(map(str.isalnum, word.text)) for text in texts for word in split_words(text))
+
+
+def _simple(piece: Piece, found: Decoded | None, trace: bool) -> bodies.SimpleSentence:
+    if found is None:  # white space
+        return bodies.SimpleSentence(
+            space=piece.space, source=piece.source, output=piece.source, edits=[], candidates=[], missing=[],
+            unchanged=None,
+        )  # fmt: skip
+    simple = bodies.SimpleSentence(
+        space=piece.space,
+        source=piece.source,
+        output=found.output,
+        edits=[verdict.to_json() for verdict in found.edits],
+        candidates=[candidate.to_json() for candidate in found.candidates],
+        missing=found.missing,
+        unchanged=found.unchanged,
+    )
+    if trace:
+        simple.trace = list(found.trace)
+    return simple

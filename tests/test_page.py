@@ -1,0 +1,198 @@
+"""The page as a person uses it, in Chromium, against the service with the model that comes with the package."""
+
+import json
+import os
+import shutil
+import socket
+import threading
+import time
+
+import pytest
+
+from redraft import DecodeConfig, Planner, Redrafter, Simplifier
+from redraft.decode.config import PREDICTED
+from redraft.decode.eight_bit_model import holds_eight_bit_model
+from redraft.decode.loading import shipped_folder
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights"),
+    pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium"),
+]
+TEXT = "The physician commenced the procedure.\n\nHe was discharged on 12 May 2019."
+WAIT = 60_000  # milliseconds; two cores may be busy
+
+
+@pytest.fixture(scope="module")
+def simplifier():
+    config = DecodeConfig(**{**PREDICTED, "beams": 4})
+    return Simplifier(Redrafter(config=config, device="cpu"), Planner.load(device="cpu"))
+
+
+@pytest.fixture(scope="module")
+def address(simplifier):
+    import uvicorn
+
+    from redraft.serve.app import create_app
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(create_app(simplifier), port=port, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    assert CHROMIUM is not None, "CI needs Chromium: apt-get install chromium"
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser, address):
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(WAIT)
+    page.said = []
+    page.on("console", lambda message: page.said.append(message.text))
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.goto(address)
+    yield page
+    page.close()
+
+
+def simplified(page, text=TEXT):
+    page.fill("#text", text)
+    page.click("#go")
+    page.wait_for_selector(".sentence .output[data-text]")
+    return page
+
+
+def output(page, number):
+    return page.locator(".sentence").nth(number).locator(".output").get_attribute("data-text")
+
+
+def changed(page, number, before):
+    page.wait_for_function(
+        "([n, old]) => { const o = document.querySelectorAll('.sentence')[n].querySelector('.output');"
+        " return o && o.dataset.text && o.dataset.text !== old; }",
+        arg=[number, before],
+    )
+    return output(page, number)
+
+
+def word(page, number, text):
+    return page.locator(".sentence").nth(number).locator(".source button.word", has_text=text).first
+
+
+def downloaded(page, button):
+    with page.expect_download() as waiting:
+        page.click(button)
+    return waiting.value.path().read_text(encoding="utf-8")
+
+
+def test_paste_edit_rewrite_accept_export(page, simplifier):
+    simplified(page)
+    first, second = (output(page, number) for number in (0, 1))
+    assert first == simplifier("The physician commenced the procedure.").output
+    assert "commenced" not in first
+    assert "→" in page.inner_text("#readability")
+
+    word(page, 0, "procedure").click()
+    page.locator("[role=menu]").wait_for()
+    page.fill(".word-menu input", "operation")
+    page.keyboard.press("Enter")
+    rewritten = changed(page, 0, first)
+    assert "operation" in rewritten
+    assert output(page, 1) == second
+
+    page.locator(".sentence").first.locator(".accept").first.click()
+    assert downloaded(page, "#export-text").strip() == f"{rewritten}\n\n{second}"
+    plans = [json.loads(line) for line in downloaded(page, "#export-plan").splitlines()]
+    assert [plan["source"] for plan in plans] == TEXT.split("\n\n")
+    assert "operation" in json.dumps(plans[0]["edits"])
+    assert "operation" in downloaded(page, "#export-html")
+    assert page.said == []
+
+
+def test_a_rejected_edit_is_not_asked_for_again(page):
+    simplified(page)
+    before = output(page, 0)
+    edits = page.locator(".sentence").first.locator(".edits li")
+    count = edits.count()
+    page.locator(".sentence").first.locator(".edits .reject").first.click()
+    page.wait_for_function(
+        "n => document.querySelector('.sentence').querySelectorAll('.edits li[data-status]').length < n", arg=count
+    )
+    assert before
+
+
+def test_words_are_reached_and_decided_by_keyboard(page):
+    simplified(page, "The physician commenced the procedure.")
+    word(page, 0, "procedure").focus()
+    page.keyboard.press("Enter")
+    page.locator("[role=menu]").wait_for()
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "menuitemradio"
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.classList.contains('word')")
+    word(page, 0, "procedure").press("Enter")
+    page.locator("[role=menuitemradio]", has_text="Delete").first.press("Enter")
+    judged = ".edits li:is([data-status=satisfied], [data-status=violated])"
+    page.locator(judged, has_text="leave out procedure").wait_for()
+
+
+def test_the_search_is_played_step_by_step(page):
+    simplified(page, "The physician commenced the procedure.")
+    page.locator(".sentence .how").first.click()
+    page.wait_for_selector("#search-figure tr[data-outcome]")
+    steps = int(page.get_attribute("#step", "max"))
+    assert steps > 3
+    first = page.inner_text("#search-figure")
+    page.click("#next")
+    assert page.input_value("#step") == "2"
+    assert page.inner_text("#search-figure") != first
+    page.evaluate(
+        "n => { const s = document.querySelector('#step'); s.value = n; s.dispatchEvent(new Event('input')); }", steps
+    )
+    assert page.locator("#pool li").count() > 0
+
+
+@pytest.mark.parametrize(
+    "text", ["<img src=x onerror=alert(1)> remained old.", "<script>alert(1)</script> was <b>old</b>."]
+)
+def test_text_is_never_run(page, text):
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+    simplified(page, text)
+    assert page.locator("#sentences img, #sentences script").count() == 0
+    exported = downloaded(page, "#export-html")
+    assert "<script>alert" not in exported
+    assert "<img src=x" not in exported
+    assert asked == []
+
+
+def test_a_phone_needs_no_sideways_scrolling(browser, address):
+    page = browser.new_page(viewport={"width": 360, "height": 740})
+    page.set_default_timeout(WAIT)
+    page.goto(address)
+    simplified(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.close()
+
+
+def test_an_error_is_shown_with_its_hint(page):
+    page.fill("#text", "word " * 5000)
+    page.click("#go")
+    page.wait_for_selector("#alert:not(:empty)")
+    assert "limit" in page.inner_text("#alert")

@@ -1,0 +1,406 @@
+"""The service over HTTP: answers, limits, keys, the shape of errors, and what never stands in a log."""
+
+import asyncio
+import logging
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import httpx
+import pytest
+from fastapi.testclient import TestClient
+
+from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
+from redraft.decode.eight_bit_model import holds_eight_bit_model
+from redraft.decode.loading import shipped_folder
+from redraft.errors import ConfigError
+from redraft.serve.app import create_app
+from redraft.serve.limits import Limits
+
+SOURCE = "The physician commenced the procedure in 1990."
+BY_HAND = "The artisans remain old ."
+SMALL = Limits(
+    max_characters=200, max_sentences=3, max_edits=2, max_targets=2, max_phrase=20, max_wishes=2, max_traced=1,
+    max_body=2000, queue=4, batch=2,
+)  # fmt: skip
+
+
+def opened(simplifier, **options):
+    return TestClient(create_app(simplifier, **options))
+
+
+@pytest.fixture(scope="module")
+def scripted():
+    """Without a planner, and quick."""
+    return Simplifier(Redrafter("scripted:examples/by_hand.json", config=DecodeConfig(beams=3)))
+
+
+@pytest.fixture(scope="module")
+def client(scripted):
+    with opened(scripted, limits=SMALL) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def simplifier():
+    if not holds_eight_bit_model(shipped_folder()):
+        pytest.skip("the tree has no weights")
+    return Simplifier(Redrafter(config=DecodeConfig(beams=2), device="cpu"), Planner.load(device="cpu"))
+
+
+@pytest.fixture(scope="module")
+def whole(simplifier):
+    with opened(simplifier) as client:
+        yield client
+
+
+def error(answer, status):
+    """The problem and hint of an error in its one shape."""
+    assert answer.status_code == status, answer.text
+    assert list(answer.json()) == ["error"]
+    assert sorted(answer.json()["error"]) == ["hint", "problem"]
+    return answer.json()["error"]["problem"]
+
+
+def test_a_text_is_simplified_as_the_simplifier_does_it(whole, simplifier):
+    answer = whole.post("/v1/simplify", json={"text": f" {SOURCE}\n\n{SOURCE}\n"}).json()
+    expected = simplifier(SOURCE)
+    assert answer["text"] == f" {expected.output}\n\n{expected.output}\n"
+    first, _, last = answer["sentences"]
+    assert (first["source"], first["output"], first["missing"]) == (SOURCE, expected.output, expected.missing)
+    assert first["edits"] == [verdict.to_json() for verdict in expected.edits]
+    assert len(first["candidates"]) == 1
+    assert "trace" not in first
+    assert (last["space"], last["source"], last["output"], last["edits"]) == ("\n", "", "", [])
+    assert answer["readability"]["words_before"] == 14
+    assert answer["readability"]["after"] < answer["readability"]["before"]
+
+
+def test_what_is_planned_can_be_carried_out(whole):
+    (planned,) = whole.post("/v1/plan", json={"text": SOURCE, "keep": ["physician"]}).json()["sentences"]
+    assert (planned["space"], planned["source"], planned["unchanged"]) == ("", SOURCE, None)
+    assert {"insert": "physician", "note": "from the keep list"}.items() <= planned["edits"][0].items()
+    word = next(word for word in planned["words"] if word["text"] == "commenced")
+    assert SOURCE[word["start"] : word["end"]] == "commenced"
+    assert 1 <= len(word["choices"]) <= 6
+    assert {"began", "started"} & {choice["target"] for choice in word["choices"]}
+    assert planned["words"][-1] == {"text": ".", "start": 45, "end": 46, "choices": []}
+    given = {"source": SOURCE, "edits": planned["edits"]}
+    (sentence,) = whole.post("/v1/simplify", json={"sentences": [given]}).json()["sentences"]
+    kept = [{key: edit[key] for key in edit if key not in ("status", "chosen_over")} for edit in sentence["edits"]]
+    assert kept == planned["edits"]
+    assert "physician" in sentence["output"]
+
+
+def test_edits_that_are_given_are_all_there_is(whole, simplifier):
+    sentences = [
+        {"source": SOURCE, "edits": []},
+        {"space": " ", "source": SOURCE, "edits": [{"insert": "physician"}]},
+        {"space": "\n", "source": SOURCE},
+    ]
+    answer = whole.post("/v1/simplify", json={"sentences": sentences, "candidates": 2, "trace": True}).json()
+    none, some, predicted = answer["sentences"]
+    plans = [EditPlan(SOURCE), EditPlan(SOURCE, (Edit.insert("physician"),))]
+    assert [none["output"], some["output"]] == [one.output for one in simplifier.carried_out(plans)]
+    assert none["edits"] == []
+    assert [(edit["insert"], edit["status"]) for edit in some["edits"]] == [("physician", "satisfied")]
+    assert predicted["output"] == simplifier(SOURCE).output
+    assert [len(one["candidates"]) for one in answer["sentences"]] == [2, 2, 2]
+    assert all(one["trace"] for one in answer["sentences"])
+    assert simplifier.redrafter.config.candidates == 1
+
+
+def test_what_is_no_prose_is_left_alone(whole):
+    text = "https://example.org/a?b=c"
+    (planned,) = whole.post("/v1/plan", json={"text": text}).json()["sentences"]
+    (simple,) = whole.post("/v1/simplify", json={"text": text}).json()["sentences"]
+    assert planned["unchanged"] == simple["unchanged"] == "it is an address"
+    assert simple["output"] == text
+
+
+def test_mistakes_in_planning_are_named(whole):
+    assert "strength" in error(whole.post("/v1/plan", json={"text": "A.", "strength": "most"}), 400)
+    assert "strength" in error(whole.post("/v1/plan", json={"text": "A.", "strength": 2}), 400)
+    assert "style" in error(whole.post("/v1/plan", json={"text": "A.", "style": "baroque"}), 400)
+    assert "keep[0]" in error(whole.post("/v1/plan", json={"text": "A.", "keep": ["/(a+)+b/"]}), 400)
+    assert "glossary[1]" in error(
+        whole.post("/v1/plan", json={"text": "A.", "glossary": [["a", "b"], ["c", " "]]}), 400
+    )
+    assert "limit is 2" in error(whole.post("/v1/simplify", json={"text": "A.", "candidates": 3}), 400)
+
+
+def test_a_script_comes_back_as_json_only(client):
+    text = "<script>alert(1)</script>"
+    answer = client.post("/v1/simplify", json={"sentences": [{"space": text, "source": " "}]})
+    assert answer.json()["text"] == f"{text} "
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    "body, said",
+    [
+        ({"text": "a" * 201}, "limit is 200"),
+        ({"text": "One. Two! Three? Four!"}, "limit is 3"),
+        ({"sentences": [{"source": "a"}] * 4}, "limit is 3"),
+        ({"sentences": [{"source": "a", "edits": [{"insert": "b"}] * 3}]}, "sentences[0].edits: 3 edits, and the"),
+        ({"sentences": [{"source": "a", "edits": [{"insert": "b" * 21}]}]}, "limit is 20"),
+        ({"sentences": [{"source": "a", "edits": [{"substitute": "b", "with": ["c", "d", "e"]}]}]}, "limit is 2"),
+        ({"sentences": [{"source": "a"}, {"source": "a", "edits": [{"insrt": "b"}]}]}, "sentences[1].edits[0]"),
+        ({"sentences": [{"source": "a", "edits": [{"insert": "b", "span": [0, 9]}]}]}, "sentences[0].edits[0].span"),
+        ({"sentences": [{"source": " ", "edits": [{"insert": "b"}]}]}, "sentences[0]: has edits, but no words"),
+        ({"text": "A.", "keep": ["a"] * 3}, "limit is 2"),
+        ({"text": "A.", "keep": ["a"]}, "predicts none"),
+        ({"text": "One. Two!", "trace": True}, "limit is 1"),
+        ({"text": "A.", "candidates": 4}, "limit is 3"),
+    ],
+)  # fmt: skip
+def test_limits_and_bad_plans_are_named(client, body, said):
+    assert said in error(client.post("/v1/simplify", json=body), 400)
+
+
+@pytest.mark.parametrize(
+    "body, place",
+    [
+        (b"{", "body"),
+        (b"[]", "body"),
+        (b'{"text": 1}', "body.text"),
+        (b'{"text": "a", "sentences": []}', "body"),
+        (b"{}", "body"),
+        (b'{"text": "a", "txt": "b"}', "body.txt"),
+        (b'{"text": "a", "\\ud800": "b"}', "body"),
+        (b'{"text": "\\ud800"}', "body.text"),
+        (b'{"sentences": [{"space": "\\ud800", "source": "a"}]}', "body.sentences[0].space"),
+        (b'{"text": "a", "trace": 1}', "body.trace"),
+        (b'{"text": "a", "candidates": 11}', "body.candidates"),
+        (b'{"sentences": [{"edits": []}]}', "body.sentences[0].source"),
+        (b'{"text": "a", "glossary": [["a"]]}', "body.glossary[0]"),
+    ],
+)
+def test_malformed_bodies_are_refused_by_place(client, body, place):
+    answer = client.post("/v1/simplify", content=body, headers={"Content-Type": "application/json"})
+    assert error(answer, 422).startswith(place)
+
+
+def test_a_large_body_is_refused_before_it_is_read(client):
+    sent = 0
+
+    def chunks():
+        nonlocal sent
+        for _ in range(3):
+            sent += 1
+            yield b" " * 1000
+
+    headers = {"Content-Type": "application/json"}
+    assert "2,000 bytes" in error(client.post("/v1/plan", content=b" " * 2001, headers=headers), 413)
+    assert "2,000 bytes" in error(client.post("/v1/plan", content=chunks(), headers=headers), 413)
+    assert sent == 3
+
+
+def test_other_errors_have_the_same_shape(client):
+    assert error(client.get("/nothing"), 404)
+    assert error(client.get("/v1/plan"), 405)
+
+
+def test_the_key_protects_the_api_only(scripted):
+    with opened(scripted, api_key="secret") as client:
+        body = {"text": BY_HAND}
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "secret"}):
+            answer = client.post("/v1/simplify", json=body, headers=headers)
+            assert "key" in error(answer, 401)
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert client.post("/v1/simplify", json=body, headers={"Authorization": "Bearer secret"}).status_code == 200
+        assert client.get("/health").status_code == client.get("/metrics").status_code == 200
+    with pytest.raises(ConfigError):
+        create_app(scripted, api_key="")
+
+
+def test_other_origins_only_where_given(scripted):
+    asked = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
+    with opened(scripted, api_key="secret", cors=["https://a.example"]) as client:
+        assert client.options("/v1/plan", headers=asked).headers["access-control-allow-origin"] == "https://a.example"
+        assert client.options("/v1/plan", headers={**asked, "Origin": "https://b.example"}).status_code == 400
+    with opened(scripted) as client:
+        assert "access-control-allow-origin" not in client.get("/health", headers=asked).headers
+
+
+def test_without_a_planner_the_model_writes_as_it_likes(client, scripted):
+    answer = client.post("/v1/simplify", json={"text": BY_HAND}).json()
+    assert answer["text"] == scripted(BY_HAND).output
+    (planned,) = client.post("/v1/plan", json={"text": BY_HAND}).json()["sentences"]
+    assert planned["edits"] == []
+    assert [word["choices"] for word in planned["words"]] == [[]] * 5
+
+
+def test_outputs_are_evaluated(client):
+    body = {"sources": [SOURCE], "outputs": ["The doctor began it."], "references": [["The doctor began it in 1990."]]}
+    figures = client.post("/v1/evaluate", json=body).json()["figures"]
+    assert {"sari", "bleu", "fkgl"} <= set(figures)
+    assert 0 < figures["sari"] < 100
+    assert "outputs" in error(client.post("/v1/evaluate", json={**body, "outputs": []}), 400)
+    assert "references" in error(client.post("/v1/evaluate", json={**body, "references": []}), 400)
+    assert "reference 0" in error(client.post("/v1/evaluate", json={**body, "references": [[]]}), 400)
+
+
+def test_health_and_metrics(scripted):
+    with opened(scripted) as client:
+        assert client.get("/health").json()["status"] == "ok"
+        client.post("/v1/simplify", json={"text": f"{BY_HAND} {BY_HAND}"})
+        client.get("/static/../../x")
+        client.get("/a-path-that-nobody-knows")
+        text = client.get("/metrics").text
+    assert 'redraft_requests_total{route="/v1/simplify",status="200"} 1.0' in text
+    assert "redraft_sentences_total 2.0" in text
+    assert "redraft_batches_total 1.0" in text
+    assert "redraft_waiting 0.0" in text
+    assert "redraft_request_seconds_count" in text
+    assert "nobody" not in text
+
+
+def test_the_page_is_served_strictly_and_by_exact_name(client, tmp_path, monkeypatch):
+    folder = tmp_path / "page"
+    folder.mkdir()
+    (folder / "index.html").write_text("<p>page", encoding="utf-8")
+    (folder / "page.js").write_text("1", encoding="utf-8")
+    (folder / "notes.txt").write_text("no", encoding="utf-8")
+    (tmp_path / "secret.js").write_text("no", encoding="utf-8")
+    monkeypatch.setattr("redraft.serve.page_files.page_folder", lambda: folder)
+    page = client.get("/")
+    assert (page.text, page.headers["content-type"]) == ("<p>page", "text/html; charset=utf-8")
+    assert page.headers["content-security-policy"].startswith("default-src 'self'; ")
+    assert (page.headers["x-content-type-options"], page.headers["referrer-policy"]) == ("nosniff", "no-referrer")
+    assert client.get("/static/page.js").headers["content-type"] == "text/javascript; charset=utf-8"
+    for name in ("notes.txt", "..%2fsecret.js", "%2e%2e/secret.js", "PAGE.js", "none.js", ""):
+        assert client.get(f"/static/{name}").status_code == 404
+
+
+class Held:
+    """A simplifier whose model is held up, or fails with a message that quotes its text."""
+
+    def __init__(self):
+        self.redrafter, self.planner, self.gate = SimpleNamespace(config=DecodeConfig()), None, threading.Event()
+        self.calls, self.fails = [], False
+
+    def work(self, asked, settings):
+        self.calls.append([one.plan.source for one in asked])
+        assert self.gate.wait(10)
+        if self.fails:
+            raise ValueError(f"cannot rewrite {asked[0].plan.source}")
+        return list(Simplifier(Redrafter("scripted:examples/by_hand.json")).carried_out([one.plan for one in asked]))
+
+
+@pytest.fixture
+def held(monkeypatch):
+    simplifier = Held()
+    monkeypatch.setattr("redraft.serve.service.Work", lambda *_: simplifier.work)
+    yield simplifier
+    simplifier.gate.set()
+
+
+def test_a_full_queue_and_a_deadline_have_their_own_status(held):
+    async def scenario():
+        limits = Limits(max_sentences=1, queue=1, batch=1, wait_ms=0, deadline=0.3)
+        transport = httpx.ASGITransport(create_app(held, limits=limits))
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            tasks = []
+            for _ in range(2):
+                tasks.append(asyncio.create_task(client.post("/v1/simplify", json={"text": BY_HAND})))
+                await asyncio.sleep(0.05)
+            full = await client.post("/v1/simplify", json={"text": BY_HAND})
+            assert "the queue holds 1" in error(full, 429)
+            assert full.headers["retry-after"] == "1"
+            for late in await asyncio.gather(*tasks):
+                assert "0.3 seconds" in error(late, 504)
+        held.gate.set()
+
+    asyncio.run(scenario())
+    assert len(held.calls) == 1
+
+
+def test_who_leaves_is_not_waited_for(held):
+    body = b'{"text": "The artisans remain old ."}'
+
+    async def scenario():
+        app = create_app(held, limits=Limits(batch=1, wait_ms=0))
+        messages = [{"type": "http.request", "body": body, "more_body": False}]
+        leaves, sent = asyncio.Event(), []
+
+        async def receive():
+            if messages:
+                return messages.pop()
+            await leaves.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
+            "path": "/v1/simplify", "raw_path": b"/v1/simplify", "query_string": b"", "root_path": "",
+            "headers": [(b"content-type", b"application/json")], "client": ("test", 1), "server": ("test", 80),
+        }  # fmt: skip
+        request = asyncio.create_task(app(scope, receive, send))
+        while not held.calls:
+            await asyncio.sleep(0.001)
+        began = time.monotonic()
+        leaves.set()
+        await request
+        assert time.monotonic() - began < 5
+        assert sent[0]["status"] == 499
+        held.gate.set()
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("log_text", [False, True])
+def test_texts_stand_in_no_log_unless_asked_for(held, caplog, log_text):
+    held.fails = True
+    held.gate.set()
+    caplog.set_level(logging.DEBUG)
+    with opened(held, log_text=log_text) as client:
+        answer = client.post("/v1/simplify", json={"text": "Confidential words."})
+        assert "the service failed" in error(answer, 500)
+        client.post("/v1/simplify", json={"text": "Confidential words.", "keep": ["/Confidential/"]})
+        client.post("/v1/simplify", json={"confidential": "x"})
+    ours = [record for record in caplog.records if record.name != "httpx"]
+    text = "\n".join(logging.Formatter().format(record) for record in ours).casefold()
+    assert "unexpected" in text
+    assert "POST /v1/simplify 500".casefold() in text
+    assert ("confidential" in text) is log_text
+
+
+def test_import_redraft_does_not_need_the_service():
+    names = {"fastapi", "uvicorn", "pydantic", "redraft.serve"}
+    code = f"import redraft, redraft.cli.main, sys; print({names} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert found.stdout.strip() == "set()"
+
+
+def test_what_is_missing_is_named_with_what_to_install(command, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    status, _, err = command("serve")
+    assert status == 2
+    assert "pip install 'redraft[serve]'" in err
+
+
+def test_the_command_starts_the_service(command, monkeypatch):
+    started = {}
+    monkeypatch.setattr("uvicorn.run", lambda app, **options: started.update(options, app=app))
+    monkeypatch.setattr("redraft.cli.serve._load", lambda _: Held())
+    monkeypatch.setenv("REDRAFT_API_KEY", "secret")
+    status, _, err = command("serve", "--port", "8765", "--queue", "10")
+    assert (status, started["host"], started["port"], started["access_log"]) == (0, "127.0.0.1", 8765, False)
+    assert "http://127.0.0.1:8765" in err
+    with TestClient(started["app"]) as client:
+        assert client.post("/v1/plan", json={"text": ""}).status_code == 401
+    assert command("serve", "--port", "70000")[0] == 2
+    monkeypatch.delenv("REDRAFT_API_KEY")
+    assert "no key is set" in command("serve", "--host", "0.0.0.0")[2]
+
+
+@pytest.mark.parametrize("changes", [{"batch": 0}, {"deadline": -1}, {"queue": 10}])
+def test_limits_that_make_no_sense_are_refused(changes):
+    with pytest.raises(ConfigError):
+        Limits(**changes)
