@@ -1,0 +1,117 @@
+"""Many clients at once against the service on this machine, beside the same model called one by one.
+
+python -m benchmarks.bench_service --clients 32 --seconds 60 --out benchmarks/service_cpu.json
+
+The service runs in a process of its own; clients are threads here, each sending one sentence after another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bench_search import machine
+from redraft import Simplifier
+
+SENTENCES = Path("examples/ten_sentences.txt")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clients", type=int, default=32)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    sources = SENTENCES.read_text(encoding="utf-8").splitlines()
+    expected, alone = one_by_one(sources, args.device)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "redraft.cli", "serve", "--port", str(port), "--device", args.device]
+    service = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/health")
+        loaded = load(f"http://127.0.0.1:{port}/v1/simplify", expected, args.clients, args.seconds)
+    finally:
+        service.terminate()
+        service.wait(30)
+    report = {"machine": machine(args), "clients": args.clients, "one_by_one": alone, **loaded}
+    print(json.dumps(report, indent=1))
+    if args.out:
+        args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    if loaded["errors"] or loaded["different"]:
+        raise SystemExit("some requests failed, or their answers differ from those of the model called one by one")
+
+
+def one_by_one(sources: list[str], device: str) -> tuple[dict[str, str], float]:
+    """What each sentence comes to, and sentences a second."""
+    simplifier = Simplifier.load(device=device)
+    simplifier(sources[0])
+    began = time.perf_counter()
+    found = {source: simplifier(source).output for source in sources}
+    return found, len(sources) / (time.perf_counter() - began)
+
+
+def wait_for(address: str) -> None:
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(address, timeout=1).read()
+            return
+        except OSError:
+            time.sleep(0.2)
+    raise SystemExit("the service has not started")
+
+
+def load(address: str, expected: dict[str, str], clients: int, seconds: float) -> dict[str, Any]:
+    """Every client sends its sentences in turn until the time is over, and waits for its last answer."""
+    times: list[float] = []
+    errors: list[str] = []
+    different = 0
+    until = time.perf_counter() + seconds
+
+    def client(number: int) -> None:
+        nonlocal different
+        sources = list(expected)
+        while time.perf_counter() < until:
+            source = sources[number % len(sources)]
+            number += 1
+            began = time.perf_counter()
+            try:
+                answer = json.loads(urllib.request.urlopen(asked(address, source), timeout=120).read())
+            except OSError as error:
+                errors.append(str(error))
+                continue
+            times.append(time.perf_counter() - began)
+            different += answer["text"] != expected[source]
+
+    began = time.perf_counter()
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    took = time.perf_counter() - began
+    return {
+        "requests": len(times), "errors": len(errors), "different": different, "a_second": len(times) / took,
+        "median_s": statistics.median(times), "p95_s": statistics.quantiles(times, n=20)[-1],
+    }  # fmt: skip
+
+
+def asked(address: str, source: str) -> urllib.request.Request:
+    body = json.dumps({"sentences": [{"source": source}]}).encode()
+    return urllib.request.Request(address, body, {"Content-Type": "application/json"})
+
+
+if __name__ == "__main__":
+    main()
