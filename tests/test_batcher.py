@@ -142,3 +142,24 @@ def test_the_rest_of_a_failed_request_is_not_computed(rewriting):
         assert [items for items, _ in rewriting.calls] == [["a", "bad", "b"]]
 
     run(rewriting, scenario)
+
+
+def test_sentences_of_like_length_go_together_and_the_oldest_always_goes(rewriting):
+    async def scenario(batcher):
+        first = await held(rewriting, batcher)
+        waiting = [asyncio.create_task(batcher.submit([item], "k")) for item in ("aaaa", "b", "cccc", "dd")]
+        await asyncio.sleep(0.05)
+        rewriting.gate.set()
+        assert await asyncio.gather(*waiting) == [["AAAA"], ["B"], ["CCCC"], ["DD"]]
+        await first
+        assert [items for items, _ in rewriting.calls[1:]] == [["aaaa", "cccc"], ["b", "dd"]]
+
+    async def main():
+        batcher = Batcher(rewriting, limits(batch=2, queue=8), size=len)
+        try:
+            await scenario(batcher)
+        finally:
+            rewriting.gate.set()
+            batcher.close()
+
+    asyncio.run(main())

@@ -10,6 +10,8 @@ from contextlib import suppress
 
 from redraft import __version__
 from redraft.cli.align import add_align
+from redraft.cli.bench import add_bench
+from redraft.cli.completion import add_completion
 from redraft.cli.evaluate import add_evaluate
 from redraft.cli.experiment import add_experiment
 from redraft.cli.plan import add_plan
@@ -42,6 +44,8 @@ def build_parser() -> argparse.ArgumentParser:
     add_train_predictor(commands)
     add_tune(commands)
     add_experiment(commands)
+    add_bench(commands)
+    add_completion(commands, build_parser)
     add_serve(commands)
     return parser
 

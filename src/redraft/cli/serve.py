@@ -48,7 +48,8 @@ def add_serve(commands: Any) -> None:
                             "that comes with the package")  # fmt: skip
     model.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1, …; a GPU where there is one if not given")
     load = serve.add_argument_group("load")
-    load.add_argument("--batch-size", metavar="N", default="16", help="sentences rewritten together (default 16)")
+    load.add_argument("--batch-size", metavar="N",
+                      help="sentences rewritten together; if not given, 4 on a CPU, 32 on a GPU")  # fmt: skip
     load.add_argument("--queue", metavar="N", default="256",
                       help="sentences that may wait; more are refused (default 256)")  # fmt: skip
     load.add_argument("--log-text", action="store_true",
@@ -57,7 +58,8 @@ def add_serve(commands: Any) -> None:
 
 def run_serve(options: argparse.Namespace) -> int:
     """The command itself; returns the exit status."""
-    port, batch = whole_number("--port", options.port), whole_number("--batch-size", options.batch_size)
+    port = whole_number("--port", options.port)
+    batch = whole_number("--batch-size", options.batch_size) if options.batch_size is not None else None
     queue = whole_number("--queue", options.queue)
     if port > _LAST_PORT:
         raise ConfigError(f"--port {port} is no port.", f"Use a number from 1 to {_LAST_PORT}.")
@@ -71,8 +73,9 @@ def run_serve(options: argparse.Namespace) -> int:
         raise ConfigError(
             f"{error.name} is not installed, and the service needs it.", "Install it: pip install 'redraft[serve]'"
         ) from None
-    limits = Limits(batch=batch, queue=queue, max_sentences=min(queue, Limits.max_sentences))
-    app = create_app(_load(options), limits=limits, api_key=api_key, cors=options.cors, log_text=options.log_text)
+    simplifier = _load(options)
+    limits = Limits(batch=batch or _batch_for(simplifier), queue=queue, max_sentences=min(queue, Limits.max_sentences))
+    app = create_app(simplifier, limits=limits, api_key=api_key, cors=options.cors, log_text=options.log_text)
     if api_key is None and options.host not in _NEAR:
         say(f"no key is set: whoever reaches {options.host} can use the service; --api-key sets one")
     say(f"starting on http://{options.host}:{port}")
@@ -95,6 +98,12 @@ def _load(options: argparse.Namespace) -> Any:
         return Simplifier(Redrafter(options.model))
     redrafter = Redrafter(options.model, config=DecodeConfig(**PREDICTED), device=options.device)
     return Simplifier(redrafter, Planner.load(device=options.device))
+
+
+def _batch_for(simplifier: Any) -> int:
+    """On two CPU cores batches of 4 do more sentences a second than single ones, and batches of 16 do fewer."""
+    device = getattr(simplifier.redrafter.model, "device", None)
+    return 32 if getattr(device, "type", "cpu") != "cpu" else 4
 
 
 def _log_to_standard_error() -> None:

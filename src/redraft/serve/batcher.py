@@ -36,12 +36,16 @@ class _Job(Generic[Item, Key, Result]):
 class Batcher(Generic[Item, Key, Result]):
     """Calls `rewrite(items, key)` in one thread, for at most `limits.batch` items that share their key.
 
-    Jobs are taken in order of arrival. Those of a request that was cancelled, came too late or failed in part are not
+    The job that has waited longest is always taken, and with it those that are most like it in `size`: the search takes
+    as long as its longest sentence. Those of a request that was cancelled, came too late or failed in part are not
     computed any more, except where they are under way.
     """
 
-    def __init__(self, rewrite: Callable[[Sequence[Item], Key], Sequence[Result]], limits: Limits) -> None:
-        self._rewrite, self._limits = rewrite, limits
+    def __init__(
+        self, rewrite: Callable[[Sequence[Item], Key], Sequence[Result]], limits: Limits,
+        size: Callable[[Item], int] = lambda item: 0,
+    ) -> None:  # fmt: skip
+        self._rewrite, self._limits, self._size = rewrite, limits, size
         self._jobs: deque[_Job[Item, Key, Result]] = deque()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="redraft")
         self._work: asyncio.Task[None] | None = None  # only while there are jobs
@@ -93,13 +97,15 @@ class Batcher(Generic[Item, Key, Result]):
                 await self._compute(jobs)
 
     def _taken(self) -> list[_Job[Item, Key, Result]]:
-        """The job that has waited longest, and those behind it that share its key."""
-        taken: list[_Job[Item, Key, Result]] = []
-        left: deque[_Job[Item, Key, Result]] = deque()
-        for job in self._jobs:
-            joins = len(taken) < self._limits.batch and (not taken or job.key == taken[0].key)
-            (taken if joins else left).append(job)
-        self._jobs = left
+        """The job that has waited longest, and those that share its key and are nearest to it in size."""
+        if not self._jobs:
+            return []
+        first = self._jobs[0]
+        alike = [job for job in self._jobs if job.key == first.key]
+        alike.sort(key=lambda job: abs(self._size(job.item) - self._size(first.item)))  # stable: the first stays first
+        taken = alike[: self._limits.batch]
+        chosen = set(map(id, taken))
+        self._jobs = deque(job for job in self._jobs if id(job) not in chosen)
         return taken
 
     async def _compute(self, jobs: Sequence[_Job[Item, Key, Result]]) -> None:

@@ -22,7 +22,7 @@ class Limits:
     queue: int = 256  # sentences waiting
     batch: int = 16  # sentences rewritten together
     wait_ms: float = 5  # milliseconds for which a batch waits to be joined
-    deadline: float = 60.0  # seconds until a request is given up
+    deadline: float = 120.0  # seconds until a request is given up
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -30,7 +30,8 @@ class Service:
 
     def __init__(self, simplifier: Simplifier, limits: Limits, *, log_text: bool = False) -> None:
         self.limits, self.log_text = limits, log_text
-        self.batcher: Batcher[Asked, Settings, Any] = Batcher(Work(simplifier, limits.batch), limits)
+        work = Work(simplifier, limits.batch)
+        self.batcher: Batcher[Asked, Settings, Any] = Batcher(work, limits, size=lambda asked: len(asked.plan.source))
         self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
         self._fkgl = Fkgl()
 
