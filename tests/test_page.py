@@ -182,6 +182,20 @@ def test_text_is_never_run(page, text):
     assert asked == []
 
 
+def test_words_to_keep_and_own_terms_are_followed(page):
+    page.click(".wishes summary")
+    page.fill("#keep", "commenced")
+    page.fill("#glossary", "physician = medic")
+    simplified(page, "The physician commenced the procedure.")
+    asked = page.locator(".edits li[data-status]").all_inner_texts()
+    assert any("keep commenced" in " ".join(one.split()) for one in asked)
+    assert any("physician → medic" in " ".join(one.split()) for one in asked)
+    page.fill("#glossary", "physician")
+    page.click("#go")
+    page.wait_for_selector("#alert:not(:empty)")
+    assert "Line 1 of your terms" in page.inner_text("#alert")
+
+
 def test_a_phone_needs_no_sideways_scrolling(browser, address):
     page = browser.new_page(viewport={"width": 360, "height": 740})
     page.set_default_timeout(WAIT)

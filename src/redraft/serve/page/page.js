@@ -26,7 +26,7 @@ async function simplify() {
   busy(true, "Planning the edits…");
   try {
     const strength = Number(byId("strength").value);
-    const plan = await ask("/v1/plan", { text, strength, keep: [], glossary: [] }, mine.signal);
+    const plan = await ask("/v1/plan", { text, strength, ...wishes() }, mine.signal);
     show(plan.sentences);
     await rewriteAll(mine);
   } catch (error) {
@@ -34,6 +34,19 @@ async function simplify() {
   } finally {
     if (run === mine) busy(false);
   }
+}
+
+// What a person always wants; a line of the glossary without "=" is a mistake that is named, not passed over.
+function wishes() {
+  const lines = (id) => byId(id).value.split("\n").map((line) => line.trim()).filter(Boolean);
+  const glossary = lines("glossary").map((line) => line.split("=").map((side) => side.trim()));
+  const odd = glossary.findIndex((sides) => sides.length !== 2 || !sides[0] || !sides[1]);
+  if (odd >= 0) {
+    throw Object.assign(new Error(`Line ${odd + 1} of your terms has no “=” between two words.`), {
+      hint: "Write for example: hypertension = high blood pressure",
+    });
+  }
+  return { keep: lines("keep"), glossary };
 }
 
 function show(planned) {
