@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
 _SHOWN = 20  # wishes not met
-_TOGETHER = 16  # batches of a file that are read at a time, to be made of lines of like length
+_TOGETHER = (
+    4  # batches of a file that are read at a time, to be made of lines of like length; more would keep results back
+)
 _DTYPES = ("float32", "bfloat16", "float16", "float64")
 
 _EXAMPLES = """\
