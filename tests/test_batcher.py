@@ -34,9 +34,9 @@ def limits(**changes):
     return Limits(**{"max_sentences": 4, "queue": 4, "batch": 3, "wait_ms": 20, "deadline": 10, **changes})
 
 
-def run(rewriting, scenario, **changes):
+def run(rewriting, scenario, size=lambda item: 0, **changes):
     async def main():
-        batcher = Batcher(rewriting, limits(**changes))
+        batcher = Batcher(rewriting, limits(**changes), size=size)
         try:
             await scenario(batcher)
         finally:
@@ -154,12 +154,4 @@ def test_sentences_of_like_length_go_together_and_the_oldest_always_goes(rewriti
         await first
         assert [items for items, _ in rewriting.calls[1:]] == [["aaaa", "cccc"], ["b", "dd"]]
 
-    async def main():
-        batcher = Batcher(rewriting, limits(batch=2, queue=8), size=len)
-        try:
-            await scenario(batcher)
-        finally:
-            rewriting.gate.set()
-            batcher.close()
-
-    asyncio.run(main())
+    run(rewriting, scenario, size=len, batch=2, queue=8)
