@@ -10,9 +10,11 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+import torch
 from fastapi.testclient import TestClient
 
 from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
+from redraft.cli.serve import _batch_for
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.decode.loading import shipped_folder
 from redraft.errors import ConfigError
@@ -280,7 +282,8 @@ class Held:
     """A simplifier whose model is held up, or fails with a message that quotes its text."""
 
     def __init__(self):
-        self.redrafter, self.planner, self.gate = SimpleNamespace(config=DecodeConfig()), None, threading.Event()
+        self.redrafter = SimpleNamespace(config=DecodeConfig(), model=SimpleNamespace(device=torch.device("cpu")))
+        self.planner, self.gate = None, threading.Event()
         self.calls, self.fails = [], False
 
     def work(self, asked, settings):
@@ -398,6 +401,13 @@ def test_the_command_starts_the_service(command, monkeypatch):
     assert command("serve", "--port", "70000")[0] == 2
     monkeypatch.delenv("REDRAFT_API_KEY")
     assert "no key is set" in command("serve", "--host", "0.0.0.0")[2]
+
+
+@pytest.mark.parametrize("device, batch", [("cpu", 4), ("cuda", 32)])
+def test_batches_fit_the_device(device, batch):
+    held = Held()
+    held.redrafter.model.device = torch.device(device)
+    assert _batch_for(held) == batch
 
 
 @pytest.mark.parametrize("changes", [{"batch": 0}, {"deadline": -1}, {"queue": 10}])
