@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from tqdm import tqdm
 
 Item = TypeVar("Item")
 
@@ -17,12 +16,10 @@ def with_bar(batches: Iterable[Sequence[Item]], path: str | None, *, done: int =
     if path in (None, "-") or not sys.stderr.isatty():
         yield from batches
         return
-    columns = TextColumn("redraft:"), BarColumn(), MofNCompleteColumn(), TextColumn("lines"), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=_lines(str(path)), completed=done)
+    with tqdm(total=_lines(str(path)), initial=done, desc="redraft", unit=" lines", leave=False) as bar:
         for batch in batches:
             yield batch
-            progress.advance(task, len(batch))
+            bar.update(len(batch))
 
 
 def _lines(path: str) -> int:

@@ -87,8 +87,6 @@ def run_serve(options: argparse.Namespace) -> int:
 def _load(options: argparse.Namespace) -> Any:
     """As `redraft simplify` does: scripted models get no predicted plans."""
     from redraft.align.encoders import chosen_device
-    from redraft.constrain.planner import Planner
-    from redraft.decode.config import PREDICTED, DecodeConfig
     from redraft.decode.redrafter import Redrafter
     from redraft.decode.simplifier import Simplifier
 
@@ -96,8 +94,7 @@ def _load(options: argparse.Namespace) -> Any:
         chosen_device(options.device)
     if options.model is not None and options.model.startswith("scripted:"):
         return Simplifier(Redrafter(options.model))
-    redrafter = Redrafter(options.model, config=DecodeConfig(**PREDICTED), device=options.device)
-    return Simplifier(redrafter, Planner.load(device=options.device))
+    return Simplifier.load(options.model, device=options.device)
 
 
 def _batch_for(simplifier: Any) -> int:

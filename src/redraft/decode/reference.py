@@ -461,13 +461,14 @@ def _out_of_turn(row: _Row, search: _Search) -> frozenset[int]:
     if search.config.method != "edit" or search.config.ahead is None or search.plain:
         return frozenset()
     hoped = row.judged.satisfied_plus
+    occurrences = reference_occurrences(row.tokens, search.plan, False)
+    written = {o.clause for o in occurrences if o.state != "void"}
     places: dict[int, int] = {}
     met: set[int] = set()
     for index, clause in enumerate(search.plan.clauses):
         if clause.role in ("insert", "target") and clause.place >= 0:
             places[clause.edit] = clause.place
-            written = [o for o in reference_occurrences(row.tokens, search.plan, False) if o.clause == index]
-            if clause.edit in hoped or (clause.role == "target" and any(o.state != "void" for o in written)):
+            if clause.edit in hoped or (clause.role == "target" and index in written):
                 met.add(clause.edit)
     early: set[int] = set()
     for edit, place in places.items():

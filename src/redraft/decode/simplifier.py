@@ -31,9 +31,9 @@ class Simplifier:
         self.redrafter, self.planner, self.planning = redrafter or Redrafter(), planner, planning
 
     @classmethod
-    def load(cls, *, device: str | None = None, **planning: Any) -> Simplifier:
-        """With the model and the predictor that come with the package."""
-        redrafter = Redrafter(config=DecodeConfig(**PREDICTED), device=device)
+    def load(cls, model: Any = None, *, device: str | None = None, **planning: Any) -> Simplifier:
+        """With the model and the predictor that come with the package, or another model."""
+        redrafter = Redrafter(model, config=DecodeConfig(**PREDICTED), device=device)
         return cls(redrafter, Planner.load(device=device), **planning)
 
     def __call__(self, text: EditPlan | str, **changes: Any) -> Decoded:

@@ -17,10 +17,6 @@ from redraft.serve.limits import Limits
 from redraft.serve.work import Asked
 
 
-class OverLimit(ConfigError):
-    """More than the service takes."""
-
-
 @dataclass(frozen=True)
 class Piece:
     """White space and a sentence; nothing is asked of one that is empty."""
@@ -109,4 +105,4 @@ def check_search(request: SimplifyRequest, pieces: Sequence[Piece], beams: int, 
 
 def _check(place: str, what: str, number: int, most: int) -> None:
     if number > most:
-        raise OverLimit(f"{place}: {number:,} {what}, and the limit is {most:,}.", f"Send at most {most:,} at once.")
+        raise ConfigError(f"{place}: {number:,} {what}, and the limit is {most:,}.", f"Send at most {most:,} at once.")

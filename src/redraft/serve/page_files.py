@@ -12,7 +12,6 @@ _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
 }
 
 
@@ -22,9 +21,7 @@ def page_folder() -> Path:
 
 def page_file(name: str) -> Response:
     """404 for whatever is not one of these files."""
-    folder = page_folder()
-    known = {path.name: path for path in folder.iterdir() if path.is_file()} if folder.is_dir() else {}
-    path = known.get(name)
+    path = {path.name: path for path in page_folder().iterdir() if path.is_file()}.get(name)
     if path is None or path.suffix not in _TYPES:
         raise HTTPException(404, "Not Found")
     return Response(path.read_bytes(), media_type=_TYPES[path.suffix], headers={"Cache-Control": "no-cache"})
