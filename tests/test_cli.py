@@ -203,7 +203,7 @@ def test_impossible_edits_are_told(redraft):
     pytest.param(["--plan", "."], ["Is a directory"], id="a-folder-for-a-plan"),
     pytest.param(["a", "--beams", "many"], ['--beams: "many" is not a whole number', "--beams 20"], id="beams-a-word"),
     pytest.param(["a", "--beams", "0"], ["beams is 0", "at least 1"], id="beams-none"),
-    pytest.param(["a", "--beams"], ["expected one argument"], id="beams-nothing"),
+    pytest.param(["a", "--beams"], ["--beams", "requires an argument", "--help"], id="beams-nothing"),
     pytest.param(["a", "--method", "magic"], ['--method "magic" is not known', "neurologic"], id="method-unknown"),
     pytest.param(["a", "--lambdas", "1,1"], ["lambdas are (1.0, 1.0)", "three"], id="lambdas-two"),
     pytest.param(["a", "--lambdas", "1,x,1"], ['"x" is not a number', "--lambdas 1,1,1"], id="lambdas-a-word"),
@@ -219,7 +219,7 @@ def test_impossible_edits_are_told(redraft):
     pytest.param(["a", "--dtype", "int3"], ["--dtype", "bfloat16"], id="dtype-unknown"),
     pytest.param(["a", "--variants", "all"], ["--variants", "lemma"], id="variants-unknown"),
     pytest.param(["a", "--on-error", "panic"], ["--on-error", "skip"], id="on-error-unknown"),
-    pytest.param(["a", "--beam", "3"], ["unknown option --beam", "--help"], id="options-are-not-abbreviated"),
+    pytest.param(["a", "--beam", "3"], ["No such option: --beam", "--beams", "--help"], id="no-abbreviations"),
     pytest.param(["a", "--out", "no/such/folder.txt"], ["no folder to be in"], id="out-nowhere"),
     pytest.param(["a", "--out", "."], ["is a folder"], id="out-a-folder"),
     pytest.param(["--plan", PLAN, "--out", PLAN], ["is also what is read"], id="out-over-its-own-input"),
@@ -236,8 +236,8 @@ def test_a_mistake_says_what_to_type(redraft, argv, words):
     pytest.param(["simplify", "a", "--model", "scripted:nowhere"], ["nowhere: cannot be read"], id="no-such-table"),
     pytest.param(["simplify", "a", "--model", f"scripted:{PLAN}"], ["has no vocab"], id="not-a-table"),
     pytest.param(["simplify", "a", "--model", "./nowhere"], ["'./nowhere' cannot be loaded"], id="no-such-folder"),
-    pytest.param([], ["COMMAND"], id="no-command"),
-    pytest.param(["sing"], ["sing", "simplify"], id="unknown-command"),
+    pytest.param(["sing"], ["No such command 'sing'", "redraft --help"], id="unknown-command"),
+    pytest.param(["plan"], ["Missing command", "redraft plan --help"], id="no-command-of-a-group"),
 ])  # fmt: skip
 def test_a_mistake_in_the_model_or_command(redraft, argv, words):
     status, lines, err = redraft(*argv)
@@ -343,13 +343,43 @@ def test_help_and_version(redraft):
     text = "\n".join(lines)
     assert status == 0
     for field in fields(DecodeConfig):
-        assert f"--{field.name.replace('_', '-')} " in text
-    for group in ("what to rewrite:", "the model:", "what comes out:", "the search:", "examples:", "Exit status:"):
+        assert f"--{'no-' if field.default is True else ''}{field.name.replace('_', '-')} " in text
+    for group in ("What to rewrite ─", "The model ─", "What comes out ─", "The search ─", "examples:", "Exit status:"):
         assert group in text
 
 
+def test_no_command_is_answered_with_the_help(redraft):
+    status, lines, _ = redraft()
+    assert status == 2
+    assert any("simplify" in line for line in lines)
+
+
+@pytest.mark.parametrize("words, found", [
+    pytest.param("redraft sim", "simplify", id="command"),
+    pytest.param("redraft plan ", "predict", id="command-of-a-group"),
+    pytest.param("redraft simplify --stre", "--strength", id="option"),
+    pytest.param("redraft simplify --no-rep", "--no-repeat-ngram", id="setting"),
+    pytest.param("redraft simplify --method neg", "negative", id="word-of-a-setting"),
+    pytest.param("redraft evaluate --test b", "bootstrap", id="word-of-an-option"),
+])  # fmt: skip
+def test_a_shell_can_complete(words, found):
+    """As bash asks once `redraft --install-completion` was given."""
+    asked = {"_REDRAFT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    done = subprocess.run(COMMAND, capture_output=True, text=True, env={**os.environ, **asked})
+    assert found in done.stdout.split()
+
+
+def test_a_switch_can_be_set_both_ways(monkeypatch):
+    seen = []
+    monkeypatch.setattr("redraft.cli.simplify.config_from_flags", lambda flags, path: seen.append(flags) or sys.exit(5))
+    for flags in (["--begun", "--no-strict"], ["--no-begun", "--strict"], []):
+        with pytest.raises(SystemExit):
+            cli.main(["simplify", "a", *flags])
+    assert seen == [{"begun": "true", "strict": "false"}, {"begun": "false", "strict": "true"}, {}]
+
+
 def test_importing_the_command_is_quick():
-    code = "import sys, redraft.cli; redraft.cli.build_parser(); print('torch' in sys.modules)"
+    code = "import sys, redraft.cli; redraft.cli.commands(); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 

@@ -54,10 +54,3 @@ def test_mistakes_are_named_and_counted(tmp_path, capsys):
 def test_a_good_file_is_right(capsys):
     assert main(["plan", "check", "examples/by_hand.jsonl"]) == 0
     assert "0 lines that are none" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_a_shell_can_complete_commands_and_options(shell, capsys):
-    assert main(["completion", shell]) == 0
-    script = capsys.readouterr().out
-    assert all(word in script for word in ("simplify", "experiment", "--strength", "--no-repeat-ngram"))

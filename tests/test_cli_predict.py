@@ -163,7 +163,7 @@ def test_options_of_a_prediction_without_one(capsys):
 def test_a_training_needs_its_files(missing, capsys):
     flags = [f"--{name}=x" for name in ("pairs", "synonyms", "difficulty", "out") if name != missing]
     assert main(["train-predictor", *flags]) == 2
-    assert f"--{missing} is missing" in capsys.readouterr().err
+    assert f"Missing option '--{missing}'" in capsys.readouterr().err
 
 
 def test_a_result_can_be_read(predict):

@@ -226,7 +226,7 @@ def test_a_page_without_marks_and_a_missing_out(run, folder, tmp_path, capsys):
     (tmp_path / "page.md").write_text("nothing")
     assert run("--into", str(tmp_path / "page.md"), out=tmp_path)[0] == 2
     assert main(["experiment", str(folder / "all.toml")]) == 2
-    assert "--out is missing" in capsys.readouterr().err
+    assert "Missing option '--out'" in capsys.readouterr().err
 
 
 def test_a_full_disk_is_told_and_loses_nothing(run, tmp_path, monkeypatch):

@@ -169,14 +169,14 @@ MISTAKES = [
     (["align", "--input", "none.tsv", "--aligner", "exact"], "none.tsv does not exist"),
     (["align", "--input", "three.tsv", "--aligner", "exact"], "three.tsv, line 1: has 2 tabs"),
     (["align", "--input", "latin.tsv", "--aligner", "exact"], "latin.tsv, line 2: not UTF-8"),
-    (["plan", "extract", "--source", "a.txt"], "--reference is missing"),
+    (["plan", "extract", "--source", "a.txt"], "Missing option '--reference'"),
     (["plan", "extract", "--source", "-", "--reference", "-", "--aligner", "exact"], "both files are standard input"),
     (
         ["plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--words", "some"],
-        '--words "some" is not known',
+        "Invalid value for '--words'",
     ),
     (["plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--html", "b.txt"], "is also an input"),
-    (["train-aligner", "--gold", "x"], "--encoder is missing"),
+    (["train-aligner", "--gold", "x"], "Missing option '--encoder'"),
     (["train-aligner", "--gold", "x", "--encoder", "y", "--out", "z"], "lacks wiki-train.tsv"),
 ]
 

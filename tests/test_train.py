@@ -505,8 +505,8 @@ def test_the_command_out_of_time(command, folder):
 @pytest.mark.parametrize(
     "words, message",
     [
-        (["train"], "--train is missing."),
-        (["train", "--model", "x", "--train", "t.tsv"], "--valid is missing."),
+        (["train"], "Missing option '--train'"),
+        (["train", "--model", "x", "--train", "t.tsv"], "Missing option '--valid'"),
         ([*argv(), "--epochs", "many"], '--epochs: "many" is not a whole number.'),
         ([*argv(), "--rate", "0"], "rate is 0, so nothing would be learned."),
         ([*argv(), "--schedule", "steep"], '--schedule "steep" is not known.'),

@@ -1,5 +1,5 @@
 """The command line."""
 
-from redraft.cli.main import build_parser, main
+from redraft.cli.main import commands, main
 
-__all__ = ["build_parser", "main"]
+__all__ = ["commands", "main"]

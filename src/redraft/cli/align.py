@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.talk import OK, add_command, say
+from redraft.cli.command import add_command, option
+from redraft.cli.options import Aligner, Device, Encoder
+from redraft.cli.talk import OK, say
 from redraft.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 _EXAMPLES = """\
 examples:
@@ -18,33 +23,27 @@ A line of input is a source, a tab and a target. A line of output has their link
 """
 
 
-def add_align(commands: Any) -> None:
-    align = add_command(
-        commands,
-        "align",
-        run_align,
-        help="link the words of two sentences",
-        usage="redraft align --input PAIRS.tsv [options]",
-        about="Link the words of sentences with those of their rewritings.",
-        examples=_EXAMPLES,
+@dataclass(frozen=True, kw_only=True)
+class AlignOptions:
+    """Link the words of sentences with those of their rewritings."""
+
+    input: Annotated[str | None, option("source ⇥ target on each line, UTF-8; - is standard input", "FILE")] = None
+    tokenized: Annotated[bool, option("take words as they stand, separated by spaces")] = False
+    gold: Annotated[
+        list[str], option("score instead: files of gold alignments, .tsv of MultiMWA or .json", "FILE ...")
+    ] = field(default_factory=list)
+    aligner: Aligner = "trained"
+    encoder: Encoder = None
+    device: Device = None
+
+
+def add_align(app: Typer) -> None:
+    add_command(
+        app, "align", run_align, AlignOptions, help="link the words of two sentences", examples=_EXAMPLES, panel="Plans"
     )
-    align.add_argument("--input", metavar="FILE", help="source ⇥ target on each line, UTF-8; - is standard input")
-    align.add_argument("--tokenized", action="store_true", help="take words as they stand, separated by spaces")
-    align.add_argument("--gold", metavar="FILE", nargs="+", default=[],
-                       help="score instead: files of gold alignments, .tsv of MultiMWA or .json")  # fmt: skip
-    add_aligner_options(align)
 
 
-def add_aligner_options(parser: Any) -> None:
-    """The options of every command that aligns."""
-    parser.add_argument("--aligner", metavar="NAME", default="trained",
-                        help="trained (default), vectors, or exact, which needs no weights")  # fmt: skip
-    parser.add_argument("--encoder", metavar="NAME",
-                        help="a folder of redraft train-aligner; for vectors, any encoder")  # fmt: skip
-    parser.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
-
-
-def run_align(options: argparse.Namespace) -> int:
+def run_align(options: AlignOptions) -> int:
     """The command itself; returns the exit status."""
     from redraft.align.aligners import make_aligner
     from redraft.align.links import shown_links

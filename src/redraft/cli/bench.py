@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.talk import OK, add_command, say, whole_number
+from redraft.cli.command import add_command, option
+from redraft.cli.options import Batch8, Device, Model
+from redraft.cli.talk import OK, say, whole_number
 
 if TYPE_CHECKING:
+    from typer import Typer
+
     from redraft.decode.decoded import Decoded
 
 _SENTENCES = (
@@ -27,19 +31,23 @@ The benchmarks behind the published figures are in benchmarks/ of the repository
 """
 
 
-def add_bench(commands: Any) -> None:
-    bench = add_command(
-        commands, "bench", run_bench, help="how fast is this machine?", usage="redraft bench [options]",
-        about="Rewrite a few sentences by plain beam search and by predicted plans, and print sentences a second.",
-        examples=_EXAMPLES,
-    )  # fmt: skip
-    bench.add_argument("--model", metavar="NAME", help="as for redraft simplify")
-    bench.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
-    bench.add_argument("--batch-size", metavar="N", default="8", help="sentences searched together (default 8)")
-    bench.add_argument("--repeats", metavar="N", default="2", help=f"of {len(_SENTENCES)} sentences (default 2)")
+@dataclass(frozen=True, kw_only=True)
+class BenchOptions:
+    """Rewrite a few sentences by plain beam search and by predicted plans, and print sentences a second."""
+
+    model: Model = None
+    device: Device = None
+    batch_size: Batch8 = "8"
+    repeats: Annotated[str, option(f"of {len(_SENTENCES)} sentences (default 2)", "N")] = "2"
 
 
-def run_bench(options: argparse.Namespace) -> int:
+def add_bench(app: Typer) -> None:
+    add_command(
+        app, "bench", run_bench, BenchOptions, help="how fast is this machine?", examples=_EXAMPLES, panel="Measure"
+    )
+
+
+def run_bench(options: BenchOptions) -> int:
     """The command itself; returns the exit status."""
     batch_size = whole_number("--batch-size", options.batch_size)
     sources = list(_SENTENCES) * whole_number("--repeats", options.repeats)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from redraft.cli.talk import OK, add_command, say, whole_number
+from redraft.cli.command import add_command, option
+from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError, CorpusError, shown
 
 if TYPE_CHECKING:
+    from typer import Typer
+
     from redraft.constrain.edits import EditPlan
     from redraft.evaluate.corpora import Corpus
     from redraft.evaluate.measures import Measure
@@ -31,58 +34,74 @@ Exit status: 0 all went well, 2 a mistake in options or input, 130 interrupted.
 """
 
 
-def add_evaluate(commands: Any) -> None:
-    evaluate = add_command(
-        commands,
-        "evaluate",
-        run_evaluate,
-        help="score outputs: SARI, BLEU, FKGL and more, with intervals",
-        usage="redraft evaluate (--corpus NAME | --source FILE --reference FILE ...) --outputs FILE ... [options]",
-        about="Score simplified sentences on a corpus, with intervals and paired tests.",
-        examples=_EXAMPLES,
+_CORPUS, _WHAT, _TRUST, _OUT = "The corpus", "What to score", "How sure", "What comes out"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions:
+    """Score simplified sentences on a corpus, with intervals and paired tests."""
+
+    corpus: Annotated[
+        str | None, option("turk, turk_legacy, asset, automets, wiki_auto or wikilarge", "NAME", panel=_CORPUS)
+    ] = None
+    split: Annotated[str | None, option("test (default), valid or train", "NAME", panel=_CORPUS)] = None
+    data: Annotated[str | None, option("the folder with corpora; REDRAFT_DATA if not given", "DIR", panel=_CORPUS)] = (
+        None
     )
-    corpus = evaluate.add_argument_group("the corpus")
-    corpus.add_argument("--corpus", metavar="NAME",
-                        help="turk, turk_legacy, asset, automets, wiki_auto or wikilarge")  # fmt: skip
-    corpus.add_argument("--split", metavar="NAME", help="test (default), valid or train")
-    corpus.add_argument("--data", metavar="DIR", help="the folder with corpora; REDRAFT_DATA if not given")
-    corpus.add_argument("--source", metavar="FILE", help="any other set: its sources, one on each line")
-    corpus.add_argument("--reference", metavar="FILE", nargs="+", default=[],
-                        help="its references, each a file in the order of the sources")  # fmt: skip
-    corpus.add_argument("--references", metavar="WHICH", default="all",
-                        help="all (default), first, or the number of one, from 0")  # fmt: skip
+    source: Annotated[str | None, option("any other set: its sources, one on each line", "FILE", panel=_CORPUS)] = None
+    reference: Annotated[
+        list[str], option("its references, each a file in the order of the sources", "FILE ...", panel=_CORPUS)
+    ] = field(default_factory=list)
+    references: Annotated[str, option("all (default), first, or the number of one, from 0", "WHICH", panel=_CORPUS)] = (
+        "all"
+    )
 
-    what = evaluate.add_argument_group("what to score")
-    what.add_argument("--outputs", metavar="FILE", nargs="+", default=[], help="outputs of one system in each file")
-    what.add_argument("--plans", metavar="FILE", help="the plans that the outputs were to carry out")
-    what.add_argument("--oracle", metavar="FILE", help="plans to hold --plans against: their precision and recall")
-    what.add_argument("--bertscore", metavar="ENCODER", nargs="?", const="",
-                      help="BERTScore too, by bert-score: a name on the Hugging Face hub or a folder")  # fmt: skip
+    outputs: Annotated[list[str], option("outputs of one system in each file", "FILE ...", panel=_WHAT)] = field(
+        default_factory=list
+    )
+    plans: Annotated[str | None, option("the plans that the outputs were to carry out", "FILE", panel=_WHAT)] = None
+    oracle: Annotated[
+        str | None, option("plans to hold --plans against: their precision and recall", "FILE", panel=_WHAT)
+    ] = None
+    bertscore: Annotated[
+        str | None,
+        option(
+            "BERTScore too, by bert-score: a name on the Hugging Face hub or a folder; default: bert-score's",
+            "ENCODER",
+            panel=_WHAT,
+        ),
+    ] = None
+    bertscore_layer: Annotated[
+        str | None,
+        option("the hidden layer it compares; if not given, bert-score's choice, or the last", "N", panel=_WHAT),
+    ] = None
 
-    what.add_argument("--bertscore-layer", metavar="N",
-                      help="the hidden layer it compares; if not given, bert-score's choice, or the last")  # fmt: skip
+    samples: Annotated[str, option("resampled test sets (default 1000; 0: none)", "N", panel=_TRUST)] = "1000"
+    test: Annotated[
+        Literal["randomisation", "bootstrap"],
+        option("paired test: randomisation (default) or bootstrap", "NAME", panel=_TRUST),
+    ] = "randomisation"
+    seed: Annotated[str, option("of the resampling (default 12345)", "N", panel=_TRUST)] = "12345"
 
-    trust = evaluate.add_argument_group("how sure")
-    trust.add_argument("--samples", metavar="N", default="1000", help="resampled test sets (default 1000; 0: none)")
-    trust.add_argument("--test", metavar="NAME", default="randomisation",
-                       help="paired test: randomisation (default) or bootstrap")  # fmt: skip
-    trust.add_argument("--seed", metavar="N", default="12345", help="of the resampling (default 12345)")
-
-    out = evaluate.add_argument_group("what comes out")
-    out.add_argument("--json", action="store_true", help="one object for each file instead of a table")
-    out.add_argument("--report", metavar="FILE", nargs="+", default=[],
-                     help="write a report as well: .html (a page), .md, .tex or .json")  # fmt: skip
+    json: Annotated[bool, option("one object for each file instead of a table", panel=_OUT)] = False
+    report: Annotated[
+        list[str], option("write a report as well: .html (a page), .md, .tex or .json", "FILE ...", panel=_OUT)
+    ] = field(default_factory=list)
 
 
-def run_evaluate(options: argparse.Namespace) -> int:
+def add_evaluate(app: Typer) -> None:
+    add_command(
+        app, "evaluate", run_evaluate, EvaluateOptions,
+        help="score outputs: SARI, BLEU, FKGL and more, with intervals", examples=_EXAMPLES, panel="Measure",
+    )  # fmt: skip
+
+
+def run_evaluate(options: EvaluateOptions) -> int:
     """The command itself; returns the exit status."""
     from redraft.evaluate.report.tables import to_text
     from redraft.evaluate.report.writers import check_report, json_text, to_json, write_report
-    from redraft.evaluate.resample import Test
     from redraft.evaluate.scores import TRIALS, compare
 
-    if options.test not in get_args(Test):
-        raise ConfigError(f"--test {shown(options.test)} is not known.", f"Use one of {', '.join(get_args(Test))}.")
     seed = whole_number("--seed", options.seed, least=0)
     samples = whole_number("--samples", options.samples, least=0)
     inputs = [options.source, *options.reference, *options.outputs, options.plans, options.oracle]
@@ -107,7 +126,7 @@ def run_evaluate(options: argparse.Namespace) -> int:
     return OK
 
 
-def _scored(options: argparse.Namespace, samples: int, seed: int) -> list[Scores]:
+def _scored(options: EvaluateOptions, samples: int, seed: int) -> list[Scores]:
     """The scores of every file."""
     from redraft.evaluate.outputs import check_sources, read_outputs
     from redraft.evaluate.scores import default_measures, score
@@ -118,7 +137,7 @@ def _scored(options: argparse.Namespace, samples: int, seed: int) -> list[Scores
     if not options.outputs:
         if oracle is None or options.corpus or options.source or options.bertscore is not None:
             raise ConfigError("there is nothing to score.", "Add --outputs FILE; --help shows examples.")
-        return [_precision_alone(options.plans, plans or [], oracle, samples, seed)]
+        return [_precision_alone(str(options.plans), plans or [], oracle, samples, seed)]
     _check_named_once([options.source, *options.reference, *options.outputs], options.outputs)
     corpus = _corpus(options)
     read = [read_outputs(path) for path in options.outputs]
@@ -135,7 +154,7 @@ def _scored(options: argparse.Namespace, samples: int, seed: int) -> list[Scores
     return systems
 
 
-def _corpus(options: argparse.Namespace) -> Corpus:
+def _corpus(options: EvaluateOptions) -> Corpus:
     from redraft.evaluate.corpora import load_corpus, read_corpus
 
     if options.corpus and (options.source or options.reference):
@@ -151,14 +170,14 @@ def _corpus(options: argparse.Namespace) -> Corpus:
         raise ConfigError(f"{there} is given without {missing}.", f"Add {missing} FILE.")
     else:
         raise ConfigError("no corpus is named.", "Give --corpus NAME, or --source FILE and --reference FILE.")
-    which = options.references
+    which: Any = options.references
     if which not in ("all", "first"):
         which = whole_number("--references", which, least=0, words=("all", "first"))
     return corpus.with_references(which)
 
 
 def _extra_measures(
-    options: argparse.Namespace, plans: list[EditPlan] | None, oracle: list[EditPlan] | None, corpus: Corpus
+    options: EvaluateOptions, plans: list[EditPlan] | None, oracle: list[EditPlan] | None, corpus: Corpus
 ) -> list[Measure]:
     from redraft.evaluate.bertscore import DEFAULT, BertScore
     from redraft.evaluate.precision import PlanPrecision
@@ -167,7 +186,7 @@ def _extra_measures(
     if options.bertscore is not None:
         layer = None if options.bertscore_layer is None else whole_number("--bertscore-layer", options.bertscore_layer)
         measures.append(BertScore(options.bertscore or DEFAULT, layer=layer))
-    if plans is not None:
+    if options.plans is not None and plans is not None:
         _check_plans(options.plans, plans, corpus)
     if plans is not None and oracle is not None:
         measures.append(PlanPrecision(plans, oracle))

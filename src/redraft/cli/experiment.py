@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.talk import OK, add_command, say, whole_number
+from redraft.cli.command import add_command, argument, option
+from redraft.cli.options import Batch16, Data, Device, Dtype, Graphs
+from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
+    from typer import Typer
+
     from redraft.experiment.description import Description
     from redraft.experiment.laboratory import Laboratory
     from redraft.experiment.runs import Run
@@ -29,31 +33,30 @@ _SECONDS = 60  # from one notice to the next
 _BEGIN, _END = "<!-- redraft experiment: begin -->", "<!-- redraft experiment: end -->"
 
 
-def add_experiment(commands: Any) -> None:
-    experiment = add_command(
-        commands,
-        "experiment",
-        run_experiment,
-        help="compare methods on corpora, as one file says, and write the tables",
-        usage="redraft experiment FILE --out DIR [options]",
-        about="Carry out all runs of a settings file: corpora × models × plans × methods; score them, write tables.",
-        examples=_EXAMPLES,
-    )
-    experiment.add_argument("file", metavar="FILE", help="what is compared; docs/experiment.md describes it")
-    experiment.add_argument("--out", metavar="DIR", help="where plans, outputs, tables and plots go")
-    experiment.add_argument("--data", metavar="DIR", help="the folder with corpora; REDRAFT_DATA if not given")
-    experiment.add_argument("--into", metavar="FILE", help="put the tables into this page as well, between its marks")
-    experiment.add_argument("--minutes", metavar="N", help="stop after so many; the same command goes on")
-    experiment.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
-    experiment.add_argument("--dtype", metavar="TYPE", help="type of the weights; as they are stored if not given")
-    experiment.add_argument("--graphs", action="store_true", help="replay steps from CUDA graphs")
-    experiment.add_argument("--batch-size", metavar="N", default="16", help="sentences searched together (default 16)")
+@dataclass(frozen=True, kw_only=True)
+class ExperimentOptions:
+    """Carry out all runs of a settings file: corpora × models × plans × methods; score them, write tables."""
+
+    file: Annotated[str, argument("what is compared; docs/experiment.md describes it", "FILE")]
+    out: Annotated[str, option("where plans, outputs, tables and plots go", "DIR")]
+    data: Data = None
+    into: Annotated[str | None, option("put the tables into this page as well, between its marks", "FILE")] = None
+    minutes: Annotated[str | None, option("stop after so many; the same command goes on", "N")] = None
+    device: Device = None
+    dtype: Dtype = None
+    graphs: Graphs = False
+    batch_size: Batch16 = "16"
 
 
-def run_experiment(options: argparse.Namespace) -> int:
+def add_experiment(app: Typer) -> None:
+    add_command(
+        app, "experiment", run_experiment, ExperimentOptions,
+        help="compare methods on corpora, as one file says, and write the tables", examples=_EXAMPLES, panel="Measure",
+    )  # fmt: skip
+
+
+def run_experiment(options: ExperimentOptions) -> int:
     """The command itself; returns the exit status."""
-    if not options.out:
-        raise ConfigError("--out is missing.", "Add --out DIR; --help shows examples.")
     until = math.inf
     if options.minutes is not None:
         until = time.monotonic() + 60 * whole_number("--minutes", options.minutes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from redraft.cli.colour import change_marked, rendered, wanted
 from redraft.cli.results import Result
 from redraft.constrain.verdicts import Verdict
 
 
 def explained(result: Result) -> str:
     """Several lines and an empty one. Words that were to stay and did are told together."""
+    from redraft.cli.colour import change_marked, rendered, wanted  # brings numpy
+
     if result.decoded is None:
         return f"{result.error}\n"
     decoded = result.decoded

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
+from typing import Annotated, Any
+
+import typer
 
 from redraft import __version__
 from redraft.cli.align import add_align
 from redraft.cli.bench import add_bench
-from redraft.cli.completion import add_completion
 from redraft.cli.evaluate import add_evaluate
 from redraft.cli.experiment import add_experiment
 from redraft.cli.plan import add_plan
@@ -24,30 +26,27 @@ from redraft.cli.train_predictor import add_train_predictor
 from redraft.cli.tune import add_tune
 from redraft.errors import RedraftError
 
+# What typer raises for words that it cannot read: click's UsageError, of which newer versions have their own copy.
+_Misspelt: Any = typer.BadParameter.__base__
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
-    parser = argparse.ArgumentParser(
-        prog="redraft",
-        description="Rewrite sentences while inserting, deleting or substituting the words you name.",
-        epilog="redraft COMMAND --help explains a command.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"redraft {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    add_simplify(commands)
-    add_align(commands)
-    add_plan(commands)
-    add_evaluate(commands)
-    add_train(commands)
-    add_train_aligner(commands)
-    add_train_predictor(commands)
-    add_tune(commands)
-    add_experiment(commands)
-    add_bench(commands)
-    add_completion(commands, build_parser)
-    add_serve(commands)
-    return parser
+
+@cache
+def commands() -> Any:
+    """The whole command line, in the order of its help."""
+    app = typer.Typer(help="Rewrite sentences while inserting, deleting or substituting the words you name.",
+                      epilog="redraft COMMAND --help explains a command.", callback=_redraft)  # fmt: skip
+    add_simplify(app)
+    add_serve(app)
+    add_plan(app)
+    add_align(app)
+    add_evaluate(app)
+    add_experiment(app)
+    add_bench(app)
+    add_train(app)
+    add_train_aligner(app)
+    add_train_predictor(app)
+    add_tune(app)
+    return typer.main.get_command(app)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,9 +54,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # λ in a help text must not fail on a terminal that lacks it
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        options = _parse(argv)
-        return int(options.run(options))
+        chosen = commands().main(words or ["--help"], prog_name="redraft", standalone_mode=False)
+        if isinstance(chosen, int):  # help was asked for, or nothing was
+            return chosen if words else MISTAKE
+        return int(chosen())
+    except _Misspelt as error:
+        say(_explained(error))
+        return MISTAKE
     except RedraftError as error:
         say(error)
         return MISTAKE
@@ -77,17 +82,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         return MISTAKE
 
 
-def _parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = build_parser()
-    options, rest = parser.parse_known_args(argv)
-    unknown = [word for word in rest if word.startswith("-")]
-    if unknown:
-        parser.error(f"unknown option {unknown[0]}; redraft {options.command} --help lists them")
-    if rest and not hasattr(options, "texts"):
-        parser.error(f"{rest[0]!r} belongs to no option; redraft {options.command} --help lists them")
-    if rest:  # argparse gives up on sentences that come behind an option behind a sentence
-        options.texts += rest
-    return options
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"redraft {__version__}")
+        raise typer.Exit
+
+
+def _redraft(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_version),
+    ] = False,
+) -> None:
+    """What can be given before a command."""
+
+
+def _explained(error: Any) -> str:
+    """A mistake in the words themselves, and where to look."""
+    command = error.ctx.command_path if error.ctx else "redraft"
+    return f"{error.format_message()}\n  {command} --help lists what can be written."
 
 
 def _hush() -> None:

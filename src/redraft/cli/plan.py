@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections import Counter
+from dataclasses import dataclass, field
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from redraft.cli.align import add_aligner_options, too_long_notice
+import typer
+
+from redraft.cli.align import too_long_notice
+from redraft.cli.command import add_command, argument, option
 from redraft.cli.lines import binary, open_lines, source_of
+from redraft.cli.options import Aligner, Device, Encoder, Glossary, Input, Keep, Predictor, Strength, Style
 from redraft.cli.plan_files import add_plan_files
-from redraft.cli.planner import add_planner_options, load_planner
-from redraft.cli.talk import OK, add_command, say
-from redraft.errors import ConfigError, shown
+from redraft.cli.planner import load_planner
+from redraft.cli.talk import OK, say
+from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
     from redraft.constrain.edits import EditPlan
@@ -39,44 +43,56 @@ _BATCH = 256  # sentences planned together
 _TOLD = 10  # lines without edits
 
 
-def add_plan(commands: Any) -> None:
-    about = "Make plans, check and show them."
-    plan = commands.add_parser("plan", help="make plans, check and show them", description=about, allow_abbrev=False)
-    kinds = plan.add_subparsers(dest="what", metavar="WHAT", required=True)
-    extract = add_command(
-        kinds,
-        "extract",
-        run_extract,
-        help="plans that turn sentences into their references",
-        usage="redraft plan extract --source FILE --reference FILE [options]",
-        about="The edits that turn each source into its reference, from links between their words.",
-        examples=_EXAMPLES,
-    )
-    extract.add_argument("--source", metavar="FILE", help="sources, one on each line; - is standard input")
-    extract.add_argument("--reference", metavar="FILE", help="their references, line by line")
-    extract.add_argument("--words", metavar="WHICH", default="content",
-                         help="which words edits are made for: content (default), all, or thin as in the paper: of "
-                              "content words those that simplifying makes rarer or, to keep, commoner")  # fmt: skip
-    extract.add_argument("--html", metavar="FILE", help=f"a page with the links and edits of the first {_SHOWN} pairs")
-    add_aligner_options(extract)
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """The edits that would make each sentence simpler, by what people did with such words."""
 
-    predict = add_command(
-        kinds,
-        "predict",
-        run_predict,
-        help="plans for sentences that have no reference",
-        usage="redraft plan predict [options] [TEXT ...]",
-        about="The edits that would make each sentence simpler, by what people did with such words.",
+    texts: Annotated[list[str], argument("one sentence for each argument", "TEXT")] = field(default_factory=list)
+    input: Input = None
+    strength: Strength = None
+    style: Style = None
+    keep: Keep = None
+    glossary: Glossary = None
+    predictor: Predictor = None
+    device: Device = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtractOptions:
+    """The edits that turn each source into its reference, from links between their words."""
+
+    source: Annotated[str, option("sources, one on each line; - is standard input", "FILE")]
+    reference: Annotated[str, option("their references, line by line", "FILE")]
+    words: Annotated[
+        Literal["content", "all", "thin"],
+        option(
+            "which words edits are made for: content (default), all, or thin as in the paper: of content words those "
+            "that simplifying makes rarer or, to keep, commoner",
+            "WHICH",
+        ),
+    ] = "content"
+    html: Annotated[str | None, option(f"a page with the links and edits of the first {_SHOWN} pairs", "FILE")] = None
+    aligner: Aligner = "trained"
+    encoder: Encoder = None
+    device: Device = None
+
+
+def add_plan(app: typer.Typer) -> None:
+    about = "make plans, check and show them"
+    plan = typer.Typer(help=about)
+    add_command(
+        plan, "predict", run_predict, PredictOptions, help="plans for sentences that have no reference",
         examples=_PREDICT_EXAMPLES,
-    )
-    predict.add_argument("texts", nargs="*", metavar="TEXT", help="one sentence for each argument")
-    predict.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")
-    add_planner_options(predict)
-    predict.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
-    add_plan_files(kinds)
+    )  # fmt: skip
+    add_command(
+        plan, "extract", run_extract, ExtractOptions, help="plans that turn sentences into their references",
+        examples=_EXAMPLES,
+    )  # fmt: skip
+    add_plan_files(plan)
+    app.add_typer(plan, name="plan", rich_help_panel="Plans")
 
 
-def run_predict(options: argparse.Namespace) -> int:
+def run_predict(options: PredictOptions) -> int:
     """The command itself; returns the exit status."""
     total: Counter[str] = Counter()
     why: list[str] = []
@@ -102,19 +118,14 @@ def run_predict(options: argparse.Namespace) -> int:
     return OK
 
 
-def run_extract(options: argparse.Namespace) -> int:
+def run_extract(options: ExtractOptions) -> int:
     """The command itself; returns the exit status."""
     from redraft.align.aligners import make_aligner
     from redraft.align.pairs import read_aligned
-    from redraft.constrain.oracle import Which, extract_all
+    from redraft.constrain.oracle import extract_all
     from redraft.evaluate.report.links_page import Shown, links_page
     from redraft.evaluate.report.writers import check_report, write_page
 
-    if options.words not in get_args(Which):
-        raise ConfigError(f"--words {shown(options.words)} is not known.", f"Use one of {', '.join(get_args(Which))}.")
-    if not options.source or not options.reference:
-        missing = "--reference" if options.source else "--source"
-        raise ConfigError(f"{missing} is missing.", f"Add {missing} FILE; --help shows examples.")
     if options.html:
         check_report(options.html, [options.source, options.reference])
     aligner = make_aligner(options.aligner, encoder=options.encoder, device=options.device)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.talk import MISTAKE, OK, add_command, say
+from redraft.cli.command import add_command, argument
+from redraft.cli.talk import MISTAKE, OK, say
 from redraft.constrain.edits import KINDS
 from redraft.constrain.plan_files import read_plans
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 _TOLD = 20  # mistakes
 _CHECK_EXAMPLES = """\
@@ -26,20 +30,29 @@ examples:
 """
 
 
-def add_plan_files(kinds: Any) -> None:
-    check = add_command(
-        kinds, "check", run_check, help="is a plan file right?", usage="redraft plan check FILE",
-        about="Read a plan file and name every mistake in it.", examples=_CHECK_EXAMPLES,
-    )  # fmt: skip
-    check.add_argument("file", metavar="FILE", help="plans, one on each line; - is standard input")
-    show = add_command(
-        kinds, "show", run_show, help="plans to read, with edits marked on the words", usage="redraft plan show FILE",
-        about="Print each sentence with its edits marked on the words.", examples=_SHOW_EXAMPLES,
-    )  # fmt: skip
-    show.add_argument("file", metavar="FILE", help="plans, one on each line; - is standard input")
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions:
+    """Read a plan file and name every mistake in it."""
+
+    file: Annotated[str, argument("plans, one on each line; - is standard input", "FILE")]
 
 
-def run_check(options: argparse.Namespace) -> int:
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions:
+    """Print each sentence with its edits marked on the words."""
+
+    file: Annotated[str, argument("plans, one on each line; - is standard input", "FILE")]
+
+
+def add_plan_files(app: Typer) -> None:
+    add_command(app, "check", run_check, CheckOptions, help="is a plan file right?", examples=_CHECK_EXAMPLES)
+    add_command(
+        app, "show", run_show, ShowOptions, help="plans to read, with edits marked on the words",
+        examples=_SHOW_EXAMPLES,
+    )  # fmt: skip
+
+
+def run_check(options: CheckOptions) -> int:
     """The command itself; returns the exit status."""
     mistakes: list[str] = []
     kinds: Counter[str] = Counter()
@@ -57,7 +70,7 @@ def run_check(options: argparse.Namespace) -> int:
     return MISTAKE if mistakes else OK
 
 
-def run_show(options: argparse.Namespace) -> int:
+def run_show(options: ShowOptions) -> int:
     """The command itself; returns the exit status."""
     from redraft.cli.colour import plan_marked, rendered, wanted
 

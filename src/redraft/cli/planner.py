@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from redraft.errors import ConfigError, shown
 
@@ -13,32 +12,29 @@ if TYPE_CHECKING:
 _NAMES = ("strength", "style", "keep", "glossary", "predictor")
 
 
-def add_planner_options(parser: Any) -> None:
-    for name, metavar, text in (
-        (
-            "strength",
-            "HOW",
-            "how much is changed: light, medium (default), strong, a number from 0 to 1, or from which probability on "
-            "words are left out, replaced and, if you like, asked to stay: 0.25,0.13 or 0.12,0.1,0.65",
-        ),
-        ("style", "NAME", "edit as people did in this corpus: turk, onestopenglish, automets, …; any: in all of them"),
-        (
-            "keep",
-            "FILE",
-            "words that must stay: a word, a phrase or /a regular expression/ on each line; # begins a remark",
-        ),
-        ("glossary", "FILE", "what to write for what: source ⇥ target on each line; # begins a remark"),
-        ("predictor", "DIR", "a folder of redraft train-predictor; if not given, what comes with the package"),
-    ):
-        parser.add_argument(f"--{name}", metavar=metavar, help=text)
+class PlannerOptions(Protocol):
+    """The fields of every command that predicts plans."""
+
+    @property
+    def strength(self) -> str | None: ...
+    @property
+    def style(self) -> str | None: ...
+    @property
+    def keep(self) -> str | None: ...
+    @property
+    def glossary(self) -> str | None: ...
+    @property
+    def predictor(self) -> str | None: ...
+    @property
+    def device(self) -> str | None: ...
 
 
-def given_planner_option(options: argparse.Namespace) -> str | None:
+def given_planner_option(options: PlannerOptions) -> str | None:
     """The first of these options that was given, for commands where they need not make sense."""
     return next((f"--{name}" for name in _NAMES if getattr(options, name) is not None), None)
 
 
-def load_planner(options: argparse.Namespace) -> tuple[Planner, dict[str, Any]]:
+def load_planner(options: PlannerOptions) -> tuple[Planner, dict[str, Any]]:
     """The planner, and what its `plans` is told. Mistakes in files and numbers are found before weights are loaded."""
     from redraft.constrain.predicted import Levels
     from redraft.constrain.wishes import Wishes

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.talk import OK, add_command, say, whole_number
+from redraft.cli.command import add_command, option
+from redraft.cli.options import Device, Model
+from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 KEY = "REDRAFT_API_KEY"  # the variable that holds the key
 _NEAR = ("127.0.0.1", "localhost", "::1")
@@ -24,39 +29,50 @@ The page is at http://127.0.0.1:8000, what programs may ask at /openapi.json, fi
 """
 
 
-def add_serve(commands: Any) -> None:
-    serve = add_command(
-        commands,
+_WHERE, _LOAD = "Where", "Load"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeOptions:
+    """Plan, simplify and evaluate over HTTP, with a page to try it."""
+
+    host: Annotated[
+        str, option("address to listen on (default 127.0.0.1: this machine only)", "NAME", panel=_WHERE)
+    ] = "127.0.0.1"
+    port: Annotated[str, option("port to listen on (default 8000)", "N", panel=_WHERE)] = "8000"
+    api_key: Annotated[
+        str | None, option(f"what callers of /v1 must know; {KEY} if not given, where it is set", "KEY", panel=_WHERE)
+    ] = None
+    cors: Annotated[
+        list[str],
+        option(
+            "origins of pages that may call the service, for example https://example.org", "ORIGIN ...", panel=_WHERE
+        ),
+    ] = field(default_factory=list)
+    model: Model = None
+    device: Device = None
+    batch_size: Annotated[
+        str | None, option("sentences rewritten together; if not given, 4 on a CPU, 32 on a GPU", "N", panel=_LOAD)
+    ] = None
+    queue: Annotated[str, option("sentences that may wait; more are refused (default 256)", "N", panel=_LOAD)] = "256"
+    log_text: Annotated[
+        bool, option("write sentences to the log; without it no text ever stands there", panel=_LOAD)
+    ] = False
+
+
+def add_serve(app: Typer) -> None:
+    add_command(
+        app,
         "serve",
         run_serve,
+        ServeOptions,
         help="answer over HTTP, with a page to try it",
-        usage="redraft serve [options]",
-        about="Plan, simplify and evaluate over HTTP, with a page to try it.",
         examples=_EXAMPLES,
+        panel="Rewrite",
     )
-    where = serve.add_argument_group("where")
-    where.add_argument("--host", metavar="NAME", default="127.0.0.1",
-                       help="address to listen on (default 127.0.0.1: this machine only)")  # fmt: skip
-    where.add_argument("--port", metavar="N", default="8000", help="port to listen on (default 8000)")
-    where.add_argument("--api-key", metavar="KEY",
-                       help=f"what callers of /v1 must know; {KEY} if not given, where it is set")  # fmt: skip
-    where.add_argument("--cors", metavar="ORIGIN", nargs="+", default=[],
-                       help="origins of pages that may call the service, for example https://example.org")  # fmt: skip
-    model = serve.add_argument_group("the model")
-    model.add_argument("--model", metavar="NAME",
-                       help="a folder, a name on the Hugging Face hub, or scripted:TABLE.json; if not given, the model "
-                            "that comes with the package")  # fmt: skip
-    model.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1, …; a GPU where there is one if not given")
-    load = serve.add_argument_group("load")
-    load.add_argument("--batch-size", metavar="N",
-                      help="sentences rewritten together; if not given, 4 on a CPU, 32 on a GPU")  # fmt: skip
-    load.add_argument("--queue", metavar="N", default="256",
-                      help="sentences that may wait; more are refused (default 256)")  # fmt: skip
-    load.add_argument("--log-text", action="store_true",
-                      help="write sentences to the log; without it no text ever stands there")  # fmt: skip
 
 
-def run_serve(options: argparse.Namespace) -> int:
+def run_serve(options: ServeOptions) -> int:
     """The command itself; returns the exit status."""
     port = whole_number("--port", options.port)
     batch = whole_number("--batch-size", options.batch_size) if options.batch_size is not None else None
@@ -84,7 +100,7 @@ def run_serve(options: argparse.Namespace) -> int:
     return OK
 
 
-def _load(options: argparse.Namespace) -> Any:
+def _load(options: ServeOptions) -> Any:
     """As `redraft simplify` does: scripted models get no predicted plans."""
     from redraft.align.encoders import chosen_device
     from redraft.decode.redrafter import Redrafter

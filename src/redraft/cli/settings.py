@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -13,29 +13,38 @@ from redraft.decode.config_files import read_config
 from redraft.errors import ConfigError, shown
 
 _METAVARS = {int: "N", float: "X", str: "TEXT"}
-_CHOSEN = "setting_"  # what an option's name begins with among the parsed ones
+_WIDE = 16  # what may be chosen from stands in the help where it is longer, to leave room for that
 
 
-def add_setting(group: Any, name: str, of: Any = DecodeConfig) -> None:
-    """An option for one field of a class. Its text is parsed later, so that all doors give the same errors."""
-    hint, help = hints_of(of)[name], of.__dataclass_fields__[name].metadata["help"].replace("%", "%%")
-    if _default(name, of) is not None:  # the help says what no value means
-        help = f"{help} (default {default_of(name, of)})"
-    if hint is bool:
-        group.add_argument(flag_of(name), action="store_const", const="true", default=argparse.SUPPRESS,
-                           dest=_CHOSEN + name, help=help)  # fmt: skip
-        return
-    words = choices_of(hint)
-    numbers = [sign for kind, sign in _METAVARS.items() if kind in kinds_of(hint)]
-    metavar = "I,D,R" if get_origin(hint) is tuple else "|".join([*numbers, *words])
-    metavar = numbers[0] if numbers and words == ("none",) and _default(name, of) is None else metavar
-    metavar = metavar if numbers or not words else "{" + ",".join(words) + "}"
-    group.add_argument(flag_of(name), metavar=metavar, default=argparse.SUPPRESS, dest=_CHOSEN + name, help=help)
+@dataclass(frozen=True)
+class SettingOption:
+    """How one field of a class of settings stands on the command line.
 
+    Its text is parsed later, by `parse_setting`, so that all doors give the same errors.
+    """
 
-def chosen_flags(options: argparse.Namespace) -> dict[str, str]:
-    """The settings that were given on the command line, by name, as text."""
-    return {name.removeprefix(_CHOSEN): text for name, text in vars(options).items() if name.startswith(_CHOSEN)}
+    name: str
+    metavar: str
+    help: str
+    choices: tuple[str, ...]
+    default: Any
+    is_switch: bool
+
+    @classmethod
+    def of(cls, name: str, settings: Any = DecodeConfig) -> SettingOption:
+        hint, help = hints_of(settings)[name], settings.__dataclass_fields__[name].metadata["help"]
+        default = _default(name, settings)
+        if default is not None:  # the help says what no value means
+            help = f"{help} (default {default_of(name, settings)})"
+        if hint is bool:
+            return cls(name, "", help, (), default, is_switch=True)
+        words = choices_of(hint)
+        numbers = [sign for kind, sign in _METAVARS.items() if kind in kinds_of(hint)]
+        metavar = "I,D,R" if get_origin(hint) is tuple else "|".join([*numbers, *words])
+        metavar = numbers[0] if numbers and words == ("none",) and default is None else metavar
+        if len(metavar) > _WIDE:
+            metavar, help = "NAME", f"{', '.join(words[:-1])} or {words[-1]}: {help}"
+        return cls(name, metavar, help, words, default, is_switch=False)
 
 
 def config_from_flags(flags: Mapping[str, str], path: str | None = None) -> DecodeConfig:

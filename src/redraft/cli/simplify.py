@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
+from redraft.cli.command import SettingOptions, add_command, argument, option
 from redraft.cli.explained import explained
 from redraft.cli.lines import count_lines, open_lines, read_document, sentence_lines
-from redraft.cli.planner import add_planner_options, given_planner_option, load_planner
+from redraft.cli.options import (
+    Batch8,
+    Device,
+    Dtype,
+    Glossary,
+    Graphs,
+    Keep,
+    Model,
+    Predictor,
+    Strength,
+    Style,
+)
+from redraft.cli.planner import given_planner_option, load_planner
 from redraft.cli.progress import with_bar
 from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
-from redraft.cli.settings import add_setting, chosen_flags, config_from_flags, hints_of
-from redraft.cli.talk import OK, SKIPPED, add_command, say, whole_number
+from redraft.cli.settings import config_from_flags, hints_of
+from redraft.cli.talk import OK, SKIPPED, say, whole_number
 from redraft.constrain.phrases import Variants
 from redraft.constrain.plan_files import OnError
 from redraft.decode.config import DecodeConfig
@@ -24,16 +37,18 @@ from redraft.errors import ConfigError, shown
 from redraft.files import whole_lines
 
 if TYPE_CHECKING:
+    from typer import Typer
+
     from redraft.align.sentences import Sentence
     from redraft.decode.simplifier import Simplifier
 
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
+_OTHERS = tuple(name for name in hints_of(DecodeConfig) if name not in _FIRST)
 _SHOWN = 20  # wishes not met
 _TOGETHER = (
     4  # batches of a file that are read at a time, to be made of lines of like length; more would keep results back
 )
-_DTYPES = ("float32", "bfloat16", "float16", "float64")
 
 _EXAMPLES = """\
 examples:
@@ -56,78 +71,116 @@ Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or in
 """
 
 
-def add_simplify(commands: Any) -> None:
-    simplify = add_command(
-        commands,
-        "simplify",
-        run_simplify,
-        help="rewrite sentences, each by its plan or by one that is predicted",
-        usage="redraft simplify [options] [TEXT ...]",
-        about="Rewrite sentences with a model, each by the edits of its plan or by edits that are predicted.",
-        examples=_EXAMPLES,
+_WHAT, _MODEL, _OUT, _SEARCH = "What to rewrite", "The model", "What comes out", "The search"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimplifyOptions:
+    """Rewrite sentences with a model, each by the edits of its plan or by edits that are predicted."""
+
+    texts: Annotated[list[str], argument("one sentence for each argument", "TEXT")] = field(default_factory=list)
+    input: Annotated[
+        str | None, option("one sentence on each line, UTF-8; - is standard input", "FILE", panel=_WHAT)
+    ] = None
+    document: Annotated[
+        str | None,
+        option(
+            "a text of any form: its sentences are rewritten and put back with their spacing and paragraphs; - is "
+            "standard input",
+            "FILE",
+            panel=_WHAT,
+        ),
+    ] = None
+    plan: Annotated[
+        str | None,
+        option(
+            "edits, and with them the sentences: FILE.jsonl or -. Sentences given as well must be the same, line by "
+            "line. predict (default): edits that the software chooses; none: no edits, the default for --method beam "
+            "and for scripted models",
+            "FILE",
+            panel=_WHAT,
+        ),
+    ] = None
+    on_error: Annotated[
+        OnError,
+        option("at a bad line: raise stops (default), skip leaves its output line empty", "raise|skip", panel=_WHAT),
+    ] = "raise"
+
+    strength: Strength = None
+    style: Style = None
+    keep: Keep = None
+    glossary: Glossary = None
+    predictor: Predictor = None
+
+    model: Model = None
+    prompt: Annotated[
+        str | None,
+        option(
+            "what a decoder-only model reads, with {source} where the sentence goes; what it was trained with by "
+            "redraft train if not given, else the sentence alone",
+            "TEXT",
+            panel=_MODEL,
+        ),
+    ] = None
+    device: Device = None
+    dtype: Dtype = None
+    graphs: Graphs = False
+    batch_size: Batch8 = "8"
+
+    json: Annotated[bool, option("one object on each line: output, scores, a verdict for each edit", panel=_OUT)] = (
+        False
     )
-    what = simplify.add_argument_group("what to rewrite")
-    what.add_argument("texts", nargs="*", metavar="TEXT", help="one sentence for each argument")
-    what.add_argument("--input", metavar="FILE", help="one sentence on each line, UTF-8; - is standard input")
-    what.add_argument("--document", metavar="FILE",
-                      help="a text of any form: its sentences are rewritten and put back with their spacing and "
-                           "paragraphs; - is standard input")  # fmt: skip
-    what.add_argument("--plan", metavar="FILE",
-                      help="edits, and with them the sentences: FILE.jsonl or -. Sentences given as well must be the "
-                           "same, line by line. predict (default): edits that the software chooses; none: no edits, "
-                           "the default for --method beam and for scripted models")  # fmt: skip
-    what.add_argument("--on-error", choices=get_args(OnError), default="raise",
-                      help="at a bad line: raise stops (default), skip leaves its output line empty")  # fmt: skip
+    explain: Annotated[
+        bool, option("to read: each sentence, its rewriting, and what became of each edit", panel=_OUT)
+    ] = False
+    trace: Annotated[bool, option("with --json: the search, step by step, in every object", panel=_OUT)] = False
+    out: Annotated[str | None, option("write there instead of to standard output", "FILE", panel=_OUT)] = None
+    resume: Annotated[bool, option("with --out: go on behind the lines that are there", panel=_OUT)] = False
 
-    add_planner_options(simplify.add_argument_group("the plan that is predicted"))
-
-    model = simplify.add_argument_group("the model")
-    model.add_argument("--model", metavar="NAME",
-                       help="a folder, a name on the Hugging Face hub, or scripted:TABLE.json; if not given, the model "
-                            "that comes with the package")  # fmt: skip
-    model.add_argument("--prompt", metavar="TEXT",
-                       help="what a decoder-only model reads, with {source} where the sentence goes; what it was "
-                            "trained with by redraft train if not given, else the sentence alone")  # fmt: skip
-    model.add_argument("--device", metavar="NAME", help="cpu, cuda, cuda:1, …; a GPU where there is one if not given")
-    model.add_argument("--dtype", choices=_DTYPES, help="type of the weights; as they are stored if not given")
-    model.add_argument(
-        "--graphs", action="store_true", help="replay steps from CUDA graphs: for long files, several times as fast"
-    )
-    model.add_argument("--batch-size", metavar="N", default="8", help="sentences searched together (default 8)")
-
-    out = simplify.add_argument_group("what comes out")
-    out.add_argument(
-        "--json", action="store_true", help="one object on each line: output, scores, a verdict for each edit"
-    )
-    out.add_argument(
-        "--explain", action="store_true", help="to read: each sentence, its rewriting, and what became of each edit"
-    )
-    out.add_argument("--trace", action="store_true", help="with --json: the search, step by step, in every object")
-    out.add_argument("--out", metavar="FILE", help="write there instead of to standard output")
-    out.add_argument("--resume", action="store_true", help="with --out: go on behind the lines that are there")
-
-    search = simplify.add_argument_group("the search")
-    search.add_argument("--settings", metavar="FILE",
-                        help="a file of settings as redraft tune writes it; options below win. predicted: what suits "
-                             "plans that are predicted, and is the default for them")  # fmt: skip
-    for name in _FIRST:
-        add_setting(search, name)
-    search.add_argument("--variants", choices=get_args(Variants), default="case",
-                        help="forms in which a phrase counts: as it stands, capitalised too, inflected too "
-                             "(default case)")  # fmt: skip
-    finer = simplify.add_argument_group("the search, finer settings", "docs/search.md says exactly what they do")
-    for name in hints_of(DecodeConfig):
-        if name not in _FIRST:
-            add_setting(finer, name)
+    settings: Annotated[
+        str | None,
+        option(
+            "a file of settings as redraft tune writes it; options below win. predicted: what suits plans that are "
+            "predicted, and is the default for them",
+            "FILE",
+            panel=_SEARCH,
+        ),
+    ] = None
+    variants: Annotated[
+        Variants,
+        option(
+            "forms in which a phrase counts: as it stands, capitalised too, inflected too (default case)",
+            "|".join(get_args(Variants)),
+            panel=_SEARCH,
+        ),
+    ] = "case"
+    search: Annotated[
+        dict[str, str],
+        SettingOptions(
+            DecodeConfig,
+            {
+                _SEARCH: _FIRST,
+                "The search, finer; docs/search.md says exactly what each does": _OTHERS,
+            },
+        ),
+    ]
 
 
-def run_simplify(options: argparse.Namespace) -> int:
+def add_simplify(app: Typer) -> None:
+    add_command(
+        app, "simplify", run_simplify, SimplifyOptions,
+        help="rewrite sentences, each by its plan or by one that is predicted", examples=_EXAMPLES, panel="Rewrite",
+    )  # fmt: skip
+
+
+def run_simplify(options: SimplifyOptions) -> int:
     """The command itself; returns the exit status."""
-    flags, table = chosen_flags(options), options.model.removeprefix("scripted:") if options.model else None
+    table = options.model.removeprefix("scripted:") if options.model else None
     if options.plan is None:
-        options.plan = "none" if flags.get("method") == "beam" or table != options.model else "predict"
+        without = options.search.get("method") == "beam" or table != options.model
+        options = replace(options, plan="none" if without else "predict")
     settings = options.settings or (PREDICTED_NAME if options.plan == "predict" else None)
-    config = config_from_flags(flags, settings)
+    config = config_from_flags(options.search, settings)
     batch_size = whole_number("--batch-size", options.batch_size)
     if options.trace and not options.json:
         raise ConfigError("--trace has no place in plain text.", "Add --json.")
@@ -147,7 +200,7 @@ def run_simplify(options: argparse.Namespace) -> int:
     count = Written()
     sentences = read_document(options.document) if options.document else []
     form, end = _form(options, sentences)
-    done = whole_lines(Path(options.out)).count(b"\n") if options.resume else 0
+    done = whole_lines(Path(options.out)).count(b"\n") if options.resume and options.out else 0
     batches = _TOGETHER if (options.document or options.input or plan) not in (None, "-") else 1
     try:
         with ExitStack() as files:
@@ -184,7 +237,7 @@ def run_simplify(options: argparse.Namespace) -> int:
     return SKIPPED if count.skipped else OK
 
 
-def _form(options: argparse.Namespace, sentences: Sequence[Sentence]) -> tuple[Callable[[Result], str], str]:
+def _form(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Callable[[Result], str], str]:
     """How a result is written, and what follows it."""
     if options.explain:
         return explained, "\n"
@@ -195,7 +248,7 @@ def _form(options: argparse.Namespace, sentences: Sequence[Sentence]) -> tuple[C
     return Result.to_text, "\n"
 
 
-def load_simplifier(options: argparse.Namespace, config: DecodeConfig) -> Simplifier:
+def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifier:
     """The planner and the model of the options. torch is imported here, and no earlier."""
     from redraft.align.encoders import chosen_device
     from redraft.decode.redrafter import Redrafter

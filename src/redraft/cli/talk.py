@@ -2,34 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from redraft.errors import ConfigError, shown
 
 OK, SKIPPED, MISTAKE, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 130
-
-
-Run = Callable[[argparse.Namespace], int]
-
-
-def add_command(
-    commands: Any, name: str, run: Run, *, help: str, usage: str, about: str, examples: str
-) -> argparse.ArgumentParser:
-    """A command of the command line; `examples` stand at the end of its help as they are."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=help,
-        usage=usage,
-        description=about,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.set_defaults(run=run)
-    return parser
 
 
 def say(message: object) -> None:

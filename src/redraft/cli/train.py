@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.settings import add_setting, chosen_flags, hints_of, parse_setting
-from redraft.cli.talk import OK, UNFINISHED, add_command, say
-from redraft.errors import ConfigError
+from redraft.cli.command import SettingOptions, add_command, option
+from redraft.cli.settings import hints_of, parse_setting
+from redraft.cli.talk import OK, UNFINISHED, say
 from redraft.fit.rewriter_settings import RewriterTraining
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 _EXAMPLES = """\
 examples:
@@ -26,41 +29,59 @@ Exit status: 0 all went well, 2 a mistake in options or input, 3 the minutes wer
 """
 
 
-def add_train(commands: Any) -> None:
-    train = add_command(
-        commands,
+_WHAT = "What to train"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """Fine-tune a seq2seq or causal model on pairs of sentences, and keep the weights with the best SARI."""
+
+    model: Annotated[
+        str | None,
+        option(
+            "the model to start from: a name on the hub or a folder; the one that comes with the package if not given",
+            "NAME",
+            panel=_WHAT,
+        ),
+    ] = None
+    train: Annotated[
+        list[str],
+        option(
+            "source ⇥ target on each line, or a file of sources and one of targets; .xz is unpacked",
+            "FILE ...",
+            panel=_WHAT,
+        ),
+    ]
+    valid: Annotated[
+        list[str], option("the same; further columns or files are further references", "FILE ...", panel=_WHAT)
+    ]
+    out: Annotated[str, option("where the model goes, with its log, plot and checkpoint", "DIR", panel=_WHAT)]
+    device: Annotated[str | None, option("cpu or cuda; a GPU where there is one if not given", "NAME", panel=_WHAT)] = (
+        None
+    )
+    settings: Annotated[
+        dict[str, str],
+        SettingOptions(RewriterTraining, {"How to train; docs/train.md says more": tuple(hints_of(RewriterTraining))}),
+    ]
+
+
+def add_train(app: Typer) -> None:
+    add_command(
+        app,
         "train",
         run_train,
+        TrainOptions,
         help="fine-tune a model on pairs of sentences",
-        usage="redraft train [--model NAME] --train FILE ... --valid FILE ... --out DIR [options]",
-        about="Fine-tune a seq2seq or causal model on pairs of sentences, and keep the weights with the best SARI.",
         examples=_EXAMPLES,
+        panel="Make your own",
     )
-    what = train.add_argument_group("what to train")
-    what.add_argument(
-        "--model",
-        metavar="NAME",
-        help="the model to start from: a name on the hub or a folder; the one that comes with the package if not given",
-    )
-    what.add_argument("--train", metavar="FILE", nargs="+",
-                      help="source ⇥ target on each line, or a file of sources and one of targets; "
-                           ".xz is unpacked")  # fmt: skip
-    what.add_argument("--valid", metavar="FILE", nargs="+",
-                      help="the same; further columns or files are further references")  # fmt: skip
-    what.add_argument("--out", metavar="DIR", help="where the model goes, with its log, plot and checkpoint")
-    what.add_argument("--device", metavar="NAME", help="cpu or cuda; a GPU where there is one if not given")
-    how = train.add_argument_group("how to train", "docs/train.md says more")
-    for name in hints_of(RewriterTraining):
-        add_setting(how, name, RewriterTraining)
 
 
-def run_train(options: argparse.Namespace) -> int:
+def run_train(options: TrainOptions) -> int:
     """The command itself; returns the exit status."""
-    for name in ("train", "valid", "out"):
-        if getattr(options, name) is None:
-            raise ConfigError(f"--{name} is missing.", f"Add it; {_EXAMPLES.splitlines()[1].strip()}")
-    flags = chosen_flags(options)
-    settings = RewriterTraining(**{name: parse_setting(name, text, RewriterTraining) for name, text in flags.items()})
+    settings = RewriterTraining(
+        **{name: parse_setting(name, text, RewriterTraining) for name, text in options.settings.items()}
+    )
     if not sys.stderr.isatty():
         from transformers.utils.logging import disable_progress_bar
 

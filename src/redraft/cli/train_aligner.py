@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.talk import OK, add_command, say, whole_number
+from redraft.cli.command import add_command, option
+from redraft.cli.options import Device, Epochs, LeaveOut, Seed
+from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 _EXAMPLES = """\
 examples:
@@ -17,34 +22,36 @@ A run that was killed goes on from its last checkpoint when the same command is 
 """
 
 
-def add_train_aligner(commands: Any) -> None:
-    aligner = add_command(
-        commands,
-        "train-aligner",
-        run_train_aligner,
-        help="train a word aligner on gold alignments",
-        usage="redraft train-aligner --gold DIR --encoder NAME --out DIR [options]",
-        about="Train a word aligner on gold alignments.",
-        examples=_EXAMPLES,
-    )
-    aligner.add_argument("--gold", metavar="DIR", help="the folder with the files of MultiMWA, Edinburgh++ and MSR RTE")
-    aligner.add_argument("--encoder", metavar="NAME", help="the encoder to start from: a name on the hub or a folder")
-    aligner.add_argument("--out", metavar="DIR", help="where the aligner goes")
-    aligner.add_argument("--pairs", metavar="FILE", help="sentence pairs without links to learn more from: "
-                         "tag ⇥ cased or lower ⇥ source ⇥ target, .xz or plain")  # fmt: skip
-    aligner.add_argument("--leave-out", metavar="TAG", action="append", default=[],
-                         help="pairs whose tag begins so are not used; may be given again")  # fmt: skip
-    aligner.add_argument("--synonyms", metavar="FILE", help="word ⇥ word: replacements in made-up pairs")
-    aligner.add_argument("--epochs", metavar="N", help="times that every pair is read")
-    aligner.add_argument("--seed", metavar="N", help="of order, turns and the network's first weights")
-    aligner.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
+@dataclass(frozen=True, kw_only=True)
+class TrainAlignerOptions:
+    """Train a word aligner on gold alignments."""
+
+    gold: Annotated[str, option("the folder with the files of MultiMWA, Edinburgh++ and MSR RTE", "DIR")]
+    encoder: Annotated[str, option("the encoder to start from: a name on the hub or a folder", "NAME")]
+    out: Annotated[str, option("where the aligner goes", "DIR")]
+    pairs: Annotated[
+        str | None,
+        option(
+            "sentence pairs without links to learn more from: tag ⇥ cased or lower ⇥ source ⇥ target, .xz or plain",
+            "FILE",
+        ),
+    ] = None
+    leave_out: LeaveOut = field(default_factory=list)
+    synonyms: Annotated[str | None, option("word ⇥ word: replacements in made-up pairs", "FILE")] = None
+    epochs: Epochs = None
+    seed: Seed = None
+    device: Device = None
 
 
-def run_train_aligner(options: argparse.Namespace) -> int:
+def add_train_aligner(app: Typer) -> None:
+    add_command(
+        app, "train-aligner", run_train_aligner, TrainAlignerOptions, help="train a word aligner on gold alignments",
+        examples=_EXAMPLES, panel="Make your own",
+    )  # fmt: skip
+
+
+def run_train_aligner(options: TrainAlignerOptions) -> int:
     """The command itself; returns the exit status."""
-    for name in ("gold", "encoder", "out"):
-        if getattr(options, name) is None:
-            raise ConfigError(f"--{name} is missing.", f"Add it; {_EXAMPLES.splitlines()[1].strip()}")
     if options.pairs is None and (options.leave_out or options.synonyms):
         raise ConfigError("--leave-out and --synonyms are about --pairs.", "Add --pairs FILE, or leave them out.")
     from redraft.fit.aligner import AlignerTraining, train_aligner

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from redraft.cli.talk import OK, add_command, say, whole_number
-from redraft.errors import ConfigError
+from redraft.cli.command import add_command, option
+from redraft.cli.options import Device, Epochs, LeaveOut, Seed
+from redraft.cli.talk import OK, say, whole_number
+
+if TYPE_CHECKING:
+    from typer import Typer
 
 _EXAMPLES = """\
 examples:
@@ -17,41 +21,41 @@ Links are kept in DIR/links.jsonl. A run that was killed goes on when the same c
 """
 
 
-def add_train_predictor(commands: Any) -> None:
-    predictor = add_command(
-        commands,
-        "train-predictor",
-        run_train_predictor,
-        help="train what predicts plans, on sentence pairs",
-        usage="redraft train-predictor --pairs FILE --synonyms FILE --difficulty FILE --out DIR [options]",
-        about="Train what predicts plans: a lexical table, and a network that says what to do with each word.",
-        examples=_EXAMPLES,
-    )
-    for name, metavar, text in (
-        ("synonyms", "FILE", "word ⇥ word: what else may be written for a word"),
-        ("difficulty", "FILE", "word ⇥ number from 1 to 6: how hard people find it"),
-        ("out", "DIR", "where the predictor goes"),
-        ("aligner", "DIR", "a folder of redraft train-aligner; if not given, what comes with the package"),
-        ("usual-style", "TAG", "the style of plans for which none is asked; any if not given"),
-        ("epochs", "N", "times that every pair is read"),
-        ("seed", "N", "of order, turns and the network's first weights"),
-        ("device", "NAME", "cpu, cuda, …; a GPU where there is one if not given"),
-    ):
-        predictor.add_argument(f"--{name}", metavar=metavar, help=text)
-    predictor.add_argument("--pairs", metavar="FILE", action="append",
-                           help="sentence pairs: tag ⇥ cased or lower ⇥ source ⇥ target, .xz or plain; may be given "
-                                "again")  # fmt: skip
-    predictor.add_argument("--leave-out", metavar="TAG", action="append", default=[],
-                           help="pairs whose tag begins so are not used; may be given again")  # fmt: skip
-    predictor.add_argument("--table", choices=("ranked", "counted"), default="ranked",
-                           help="targets ranked, with synonyms (default), or as counted, like the paper's")  # fmt: skip
+@dataclass(frozen=True, kw_only=True)
+class TrainPredictorOptions:
+    """Train what predicts plans: a lexical table, and a network that says what to do with each word."""
+
+    pairs: Annotated[
+        list[str], option("sentence pairs: tag ⇥ cased or lower ⇥ source ⇥ target, .xz or plain", "FILE ...")
+    ]
+    leave_out: LeaveOut = field(default_factory=list)
+    synonyms: Annotated[str, option("word ⇥ word: what else may be written for a word", "FILE")]
+    difficulty: Annotated[str, option("word ⇥ number from 1 to 6: how hard people find it", "FILE")]
+    out: Annotated[str, option("where the predictor goes", "DIR")]
+    aligner: Annotated[
+        str | None, option("a folder of redraft train-aligner; if not given, what comes with the package", "DIR")
+    ] = None
+    usual_style: Annotated[
+        str | None, option("the style of plans for which none is asked; any if not given", "TAG")
+    ] = None
+    table: Annotated[
+        Literal["ranked", "counted"],
+        option("ranked: targets ranked, with synonyms (default); counted: as counted, like the paper's", "WHICH"),
+    ] = "ranked"
+    epochs: Epochs = None
+    seed: Seed = None
+    device: Device = None
 
 
-def run_train_predictor(options: argparse.Namespace) -> int:
+def add_train_predictor(app: Typer) -> None:
+    add_command(
+        app, "train-predictor", run_train_predictor, TrainPredictorOptions,
+        help="train what predicts plans, on sentence pairs", examples=_EXAMPLES, panel="Make your own",
+    )  # fmt: skip
+
+
+def run_train_predictor(options: TrainPredictorOptions) -> int:
     """The command itself; returns the exit status."""
-    for name in ("pairs", "synonyms", "difficulty", "out"):
-        if getattr(options, name) is None:
-            raise ConfigError(f"--{name} is missing.", "Add it; --help shows examples.")
     chosen: dict[str, Any] = {} if options.usual_style is None else {"usual": options.usual_style}
     if options.epochs is not None:
         chosen["epochs"] = whole_number("--epochs", options.epochs)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated
 
+from redraft.cli.command import add_command, option
+from redraft.cli.options import Batch16, Device, Dtype, Graphs, Model
 from redraft.cli.settings import parse_setting
-from redraft.cli.talk import OK, add_command, say, whole_number
+from redraft.cli.talk import OK, say, whole_number
 from redraft.decode.config import DecodeConfig
-from redraft.errors import ConfigError, shown
+from redraft.errors import ConfigError
+from redraft.tune.space import Ranges
 
 if TYPE_CHECKING:
+    from typer import Typer
+
     from redraft.tune.objective import Sample
     from redraft.tune.study import Tuning
 
@@ -28,51 +33,57 @@ The same command goes on with a search that was stopped. Several machines share 
 """
 
 
-def add_tune(commands: Any) -> None:
-    tune = add_command(
-        commands,
-        "tune",
-        run_tune,
-        help="find the settings that do best on validation data",
-        usage="redraft tune --plan FILE --reference FILE ... --out DIR [options]",
-        about="Search settings with Optuna for the best SARI of validation sentences.",
-        examples=_EXAMPLES,
-    )
-    what = tune.add_argument_group("what to tune on")
-    what.add_argument("--plan", metavar="FILE", help="plans of validation sentences, FILE.jsonl")
-    what.add_argument("--reference", metavar="FILE", nargs="+", default=[], help="their references, line by line")
-    what.add_argument("--sentences", metavar="N", default="300", help="of them, drawn by the seed (default 300)")
-    what.add_argument("--out", metavar="DIR", help="where settings, trials, summary and plot go")
-
-    how = tune.add_argument_group("the search for settings")
-    how.add_argument("--method", metavar="NAME", default="edit", help="edit (default), neurologic, negative or beam")
-    how.add_argument("--ranges", metavar="WHICH", default="wide",
-                     help="wide (default); plus: also what goes beyond the paper; paper: λ from 0 to 1 and δ from 0 "
-                     "to 2 on its scale")  # fmt: skip
-    how.add_argument("--settings", metavar="FILE",
-                     help="where the search starts, and what it leaves as it is: a file, or predicted")  # fmt: skip
-    how.add_argument("--beams", metavar="N", default="20", help="rows kept for each sentence (default 20)")
-    how.add_argument("--trials", metavar="N", default="100", help="in all, over all workers (default 100)")
-    how.add_argument("--seed", metavar="N", default="0", help="of the sample and of what is tried (default 0)")
-    how.add_argument("--workers", metavar="N", default="1", help="processes on this machine (default 1)")
-    how.add_argument("--storage", metavar="WHERE",
-                     help="sqlite:///FILE, postgresql://… or journal:FILE; a file in --out if not given")  # fmt: skip
-
-    model = tune.add_argument_group("the model")
-    model.add_argument(
-        "--model", metavar="NAME", help="as for redraft simplify; what comes with the package if not given"
-    )
-    model.add_argument("--device", metavar="NAME", help="cpu, cuda, …; a GPU where there is one if not given")
-    model.add_argument("--dtype", metavar="TYPE", help="type of the weights; as they are stored if not given")
-    model.add_argument("--graphs", action="store_true", help="replay steps from CUDA graphs")
-    model.add_argument("--batch-size", metavar="N", default="16", help="sentences searched together (default 16)")
+_WHAT, _HOW = "What to tune on", "The search for settings"
 
 
-def run_tune(options: argparse.Namespace) -> int:
+@dataclass(frozen=True, kw_only=True)
+class TuneOptions:
+    """Search settings with Optuna for the best SARI of validation sentences."""
+
+    plan: Annotated[str, option("plans of validation sentences, FILE.jsonl", "FILE", panel=_WHAT)]
+    reference: Annotated[list[str], option("their references, line by line", "FILE ...", panel=_WHAT)]
+    sentences: Annotated[str, option("of them, drawn by the seed (default 300)", "N", panel=_WHAT)] = "300"
+    out: Annotated[str, option("where settings, trials, summary and plot go", "DIR", panel=_WHAT)]
+
+    method: Annotated[str, option("edit (default), neurologic, negative or beam", "NAME", panel=_HOW)] = "edit"
+    ranges: Annotated[
+        Ranges,
+        option(
+            "wide (default); plus: also what goes beyond the paper; paper: λ from 0 to 1 and δ from 0 to 2 on its "
+            "scale",
+            "WHICH",
+            panel=_HOW,
+        ),
+    ] = "wide"
+    settings: Annotated[
+        str | None,
+        option("where the search starts, and what it leaves as it is: a file, or predicted", "FILE", panel=_HOW),
+    ] = None
+    beams: Annotated[str, option("rows kept for each sentence (default 20)", "N", panel=_HOW)] = "20"
+    trials: Annotated[str, option("in all, over all workers (default 100)", "N", panel=_HOW)] = "100"
+    seed: Annotated[str, option("of the sample and of what is tried (default 0)", "N", panel=_HOW)] = "0"
+    workers: Annotated[str, option("processes on this machine (default 1)", "N", panel=_HOW)] = "1"
+    storage: Annotated[
+        str | None,
+        option("sqlite:///FILE, postgresql://… or journal:FILE; a file in --out if not given", "WHERE", panel=_HOW),
+    ] = None
+
+    model: Model = None
+    device: Device = None
+    dtype: Dtype = None
+    graphs: Graphs = False
+    batch_size: Batch16 = "16"
+
+
+def add_tune(app: Typer) -> None:
+    add_command(
+        app, "tune", run_tune, TuneOptions, help="find the settings that do best on validation data",
+        examples=_EXAMPLES, panel="Make your own",
+    )  # fmt: skip
+
+
+def run_tune(options: TuneOptions) -> int:
     """The command itself; returns the exit status."""
-    for name in ("plan", "reference", "out"):
-        if not getattr(options, name):
-            raise ConfigError(f"--{name} is missing.", f"Add --{name}; --help shows examples.")
     if find_spec("optuna") is None:
         raise ConfigError("tuning needs optuna.", "pip install 'redraft[tune]'")
     tuning, sample = _asked(options)
@@ -98,18 +109,15 @@ def run_tune(options: argparse.Namespace) -> int:
     return OK
 
 
-def _asked(options: argparse.Namespace) -> tuple[Tuning, Sample]:
+def _asked(options: TuneOptions) -> tuple[Tuning, Sample]:
     """What is to be tuned, checked before a model is loaded."""
     from redraft.constrain.plan_files import read_plans
     from redraft.decode.config_files import read_config
     from redraft.evaluate.text_files import check_aligned, read_text
     from redraft.files import digest
     from redraft.tune.objective import Sample
-    from redraft.tune.space import Ranges
     from redraft.tune.study import Tuning
 
-    if options.ranges not in get_args(Ranges):
-        raise ConfigError(f"--ranges {shown(options.ranges)} is not known.", f"Use {' or '.join(get_args(Ranges))}.")
     given = read_config(options.settings) if options.settings else {}
     given |= {"method": parse_setting("method", options.method), "beams": whole_number("--beams", options.beams)}
     start = DecodeConfig(**given)
@@ -133,11 +141,11 @@ def _asked(options: argparse.Namespace) -> tuple[Tuning, Sample]:
     return Tuning(start, options.ranges, facts), sample
 
 
-def _storage(options: argparse.Namespace) -> str:
+def _storage(options: TuneOptions) -> str:
     return str(options.storage or f"sqlite:///{Path(options.out).resolve() / 'study.db'}")
 
 
-def _work(options: argparse.Namespace, tuning: Tuning, sample: Sample, number: int) -> None:
+def _work(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -> None:
     """One worker, until the trials of all are enough."""
     from redraft.decode.redrafter import Redrafter
     from redraft.fit.progress_bar import ProgressBar
