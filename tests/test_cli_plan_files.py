@@ -46,11 +46,11 @@ def test_mistakes_are_named_and_counted(tmp_path, capsys):
     path.write_text("".join(json.dumps(line) + "\n" for line in lines) + "{\n")
     assert main(["plan", "check", str(path)]) == 2
     out, err = capsys.readouterr()
-    assert out == "1 plans (2 insert, 1 delete, 1 substitute), 3 lines that are none\n"
+    assert out == "1 plans (2 insert, 1 delete, 1 substitute), 3 bad lines\n"
     for line in (2, 3, 4):
         assert f"{path}:{line}" in err
 
 
 def test_a_good_file_is_right(capsys):
     assert main(["plan", "check", "examples/by_hand.jsonl"]) == 0
-    assert "0 lines that are none" in capsys.readouterr().out
+    assert "0 bad lines" in capsys.readouterr().out

@@ -2,15 +2,21 @@
 
 import contextlib
 import io
+import json
 import os
 import re
+import shutil
+import socket
 import subprocess
 import sys
+import time
+import urllib.request
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
 
+import workshop
 from redraft import DecodeConfig
 from redraft.cli import settings
 from redraft.experiment.description import read_description
@@ -27,7 +33,7 @@ class Snippet:
     language: str
     text: str
     shown: str | None  # the ```text block directly below
-    runs: bool  # no <!-- not run: … --> above
+    mark: str  # "not run" or "run small" of <!-- not run: … --> above, or nothing
 
     def __str__(self):
         return f"{self.page}:{self.line}"
@@ -44,8 +50,8 @@ def snippets(page):
             if language == "text" and found and found[-1].end == at - 1:
                 found[-1].shown = text
             else:
-                runs = not lines[at - 1].startswith("<!-- not run: ")
-                found.append(Snippet(page.name, at + 1, language, text, None, runs))
+                mark = re.match("<!-- (not run|run small): ", lines[at - 1])
+                found.append(Snippet(page.name, at + 1, language, text, None, mark[1] if mark else ""))
             found[-1].end = end
             at = end
         at += 1
@@ -55,12 +61,106 @@ def snippets(page):
 SNIPPETS = {page.name: snippets(page) for page in PAGES}
 
 
+ALL = [one for page in SNIPPETS.values() for one in page]
+NOT_RUN = ("make ", "pip install", "git clone", "accelerate launch --multi_gpu")  # CI does these, or has no GPUs
+# Commands that are run small have the words of the page but for these.
+SMALLER = [
+    (r"--trials \d+", "--trials 1"),
+    (r"train-(aligner|predictor)", r"train-\1 --epochs 1"),
+    (r"\\\n +--pairs DATA.*", ""),  # three teachers and 30,000 made-up pairs: tests/test_plain_pairs.py has fewer
+    (r"--corpus asset --data DATA --references first (?=.*bertscore)", "--source complex.txt --reference simple.txt "),
+]
+
+
 def test_snippets_are_of_known_kinds():
     known = {"python", "console", "sh", "json", "toml", "text"}
-    assert [str(one) for page in SNIPPETS.values() for one in page if one.language not in known] == []
-    assert [str(one) for page in SNIPPETS.values() for one in page if one.language == "sh" and one.runs] == []
-    kinds = {one.language for page in SNIPPETS.values() for one in page if one.runs}
-    assert {"python", "console"} <= kinds
+    assert [str(one) for one in ALL if one.language not in known] == []
+    assert [str(one) for one in ALL if one.language == "sh" and not one.mark] == []
+    assert {"python", "console"} <= {one.language for one in ALL if not one.mark}
+
+
+def test_all_commands_are_run_but_those_that_set_up_a_machine():
+    lines = [(one, line) for one in ALL if one.mark == "not run" for line in one.text.splitlines()]
+    assert [f"{one}: {line}" for one, line in lines if not line.startswith(NOT_RUN)] == []
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("built")
+    workshop.build(folder)
+    return folder
+
+
+@pytest.fixture
+def bench(built, tmp_path):
+    """A copy of the workshop for one snippet."""
+    return shutil.copytree(built, tmp_path / "bench")
+
+
+@pytest.mark.parametrize(
+    "snippet", [one for one in ALL if one.mark == "run small" and "redraft serve" not in one.text], ids=str
+)
+def test_snippets_run_with_small_models_and_files(snippet, bench, monkeypatch):
+    text = snippet.text
+    for pattern, smaller in SMALLER:
+        text = re.sub(pattern, smaller, text)
+    if snippet.language == "python":
+        monkeypatch.chdir(bench)
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(compile(text, str(snippet), "exec"), {"__name__": "__main__"})
+        return
+    if snippet.language == "console":
+        text = "\n".join(line[2:] for line in text.splitlines() if line.startswith("$ "))
+    done = subprocess.run(["sh", "-ec", text], cwd=bench, env=environment(), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_service_starts_and_answers_as_shown(monkeypatch):
+    """Every `redraft serve` on a port of its own; the first is what the other commands ask."""
+    (snippet,) = [one for one in ALL if one.mark == "run small" and "redraft serve" in one.text]
+    ports, running, answers = [], [], []
+    try:
+        for line in snippet.text.splitlines():
+            command = line.partition("#")[0]
+            if "redraft serve" in command:
+                ports.append(free_port())
+                command = f"exec env {command} --port {ports[-1]}"
+                running.append(subprocess.Popen(["sh", "-c", command], env=environment(), stderr=subprocess.DEVNULL))
+                wait_for(f"http://127.0.0.1:{ports[-1]}/health")
+            else:
+                command = command.replace("8000", str(ports[0]))
+                done = subprocess.run(["sh", "-ec", command], env=environment(), capture_output=True)
+                answers.append(json.loads(done.stdout))
+                assert done.returncode == 0
+    finally:
+        for service in running:
+            service.terminate()
+            service.wait(30)
+    assert len(running) == 2
+    assert [answer["sentences"][0]["source"] for answer in answers] == ["They purchased 40 vehicles."]
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def wait_for(address, seconds=60):
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=5):
+                return
+        except OSError:
+            assert time.monotonic() < until, f"nothing answers at {address}"
+            time.sleep(0.2)
+
+
+def environment():
+    """One in which a shell finds `redraft`, and nothing is asked for on the net."""
+    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
+    return {**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1"}
 
 
 def test_descriptions_of_experiments_can_be_read(tmp_path):
@@ -80,24 +180,19 @@ def test_python_snippets_print_what_is_shown(page, monkeypatch):
         if snippet.language != "python":
             continue
         code = compile(snippet.text, str(snippet), "exec")
-        if snippet.runs:
+        if not snippet.mark:
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
                 exec(code, names)
             assert printed.getvalue() == (snippet.shown or ""), snippet
 
 
-@pytest.mark.parametrize(
-    "snippet", [one for page in SNIPPETS.values() for one in page if one.language == "console" and one.runs], ids=str
-)
+@pytest.mark.parametrize("snippet", [one for one in ALL if one.language == "console" and not one.mark], ids=str)
 def test_console_snippets_print_what_is_shown(snippet, tmp_path):
     """Each `$ command` is run by a shell in the root of the project; what it prints stands below it."""
-    path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     for part in re.split(r"^\$ ", snippet.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.replace("/tmp/", f"{tmp_path}/").partition("\n")
-        done = subprocess.run(
-            ["sh", "-c", f"{{ {command}; }} 2>&1"], cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True
-        )
+        done = subprocess.run(["sh", "-c", f"{{ {command}; }} 2>&1"], cwd=ROOT, env=environment(), capture_output=True)
         assert done.stdout.decode("utf-8") == shown, f"{snippet}: {command}"
 
 

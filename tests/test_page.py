@@ -126,22 +126,94 @@ def test_paste_edit_rewrite_accept_export(page, simplifier):
     assert page.said == []
 
 
-def test_a_rejected_edit_is_not_asked_for_again(page):
+def test_a_rejected_edit_brings_the_word_back(page):
     simplified(page)
     before = output(page, 0)
-    edits = page.locator(".sentence").first.locator(".edits li")
-    count = edits.count()
-    page.locator(".sentence").first.locator(".edits .reject").first.click()
-    page.wait_for_function(
-        "n => document.querySelector('.sentence').querySelectorAll('.edits li[data-status]').length < n", arg=count
-    )
-    assert before
+    assert "commenced" not in before
+    card = page.locator(".sentence").first
+    card.locator(".edits li", has_text="commenced").locator(".reject").click()
+    assert "commenced" in changed(page, 0, before)
+    assert card.locator(".rejected li", has_text="commenced").count() == 1
+    assert card.locator(".edits li", has_text="commenced").count() == 0
+    card.locator(".rejected button").click()
+    assert changed(page, 0, output(page, 0)) == before
+
+
+def test_what_a_person_chose_or_wrote_outlives_another_plan(page):
+    simplified(page)
+    first, second = (page.locator(".sentence").nth(number) for number in (0, 1))
+    first.get_by_label("Use the original").check()
+    second.get_by_label("Write it yourself").check()
+    second.locator("textarea.own").fill("He went home on 12 May 2019.")
+    with page.expect_response("**/v1/plan"):
+        page.locator("#strength").press("ArrowRight")
+    page.wait_for_selector("#stop", state="hidden")
+    text = "The physician commenced the procedure.\n\nHe went home on 12 May 2019."
+    assert downloaded(page, "#export-text") == text
+    assert "not judged" in second.inner_text() or second.locator(".edits li").count() == 0
+
+
+def test_what_is_no_english_prose_is_left_as_it_is(page):
+    text = "医師は患者の苦痛を和らげるために薬を処方した。\n!!! ??? ...\n"
+    simplified(page, text)
+    page.wait_for_selector("#stop", state="hidden")
+    assert downloaded(page, "#export-text") == text
+    assert page.locator(".sentence").count() == 2
+
+
+def test_signs_of_a_list_stay_and_headings_get_no_full_stop(page):
+    text = "# Before use\n\nTell your physician:\n- Discontinue use immediately.\n"
+    simplified(page, text)
+    page.wait_for_selector("#stop", state="hidden")
+    lines = downloaded(page, "#export-text").split("\n")
+    assert lines[0].startswith("# ")
+    assert not lines[0].endswith(".")
+    assert lines[2].endswith(":")
+    assert not lines[2].endswith(".:")
+    assert lines[3].startswith("- ")
+
+
+def test_one_bad_sentence_does_not_stop_the_others(page):
+    def refuse(route):
+        sources = [one["source"] for one in route.request.post_data_json["sentences"]]
+        if any("discharged" in source for source in sources):
+            route.fulfill(status=400, json={"error": {"problem": "It is too odd.", "hint": "Write it anew."}})
+        else:
+            route.continue_()
+
+    page.route("**/v1/simplify", refuse)
+    simplified(page)
+    page.wait_for_selector("#stop", state="hidden")
+    assert "commenced" not in output(page, 0)
+    assert "It is too odd. Write it anew." in page.locator(".sentence").nth(1).inner_text()
+    assert downloaded(page, "#export-text").endswith("He was discharged on 12 May 2019.")
+
+
+def test_a_stopped_text_is_exported_whole_and_gone_on_with(page):
+    paragraph = "The physician commenced the procedure. " * 13
+    text = f"{paragraph}\n{paragraph}\n"
+    page.fill("#text", text)
+    page.click("#go")
+    page.wait_for_selector(".sentence")
+    page.click("#stop")
+    page.wait_for_selector("#rest", state="visible")
+    exported = downloaded(page, "#export-text")
+    assert exported.endswith(f"\n{paragraph}\n")
+    assert page.locator(".sentence").count() == 13
+    page.click("#go-on")
+    page.wait_for_function("() => document.querySelectorAll('.sentence').length === 26")
+    page.click("#stop")
 
 
 def test_words_are_reached_and_decided_by_keyboard(page):
     simplified(page, "The physician commenced the procedure.")
-    word(page, 0, "procedure").focus()
-    page.keyboard.press("Enter")
+    assert page.locator(".source button[tabindex='0']").count() == 1
+    word(page, 0, "The").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "procedure"
+    page.keyboard.press("ArrowDown")
     page.locator("[role=menu]").wait_for()
     assert page.evaluate("document.activeElement.getAttribute('role')") == "menuitemradio"
     page.keyboard.press("Escape")
@@ -200,7 +272,7 @@ def test_a_phone_needs_no_sideways_scrolling(browser, address):
     page = browser.new_page(viewport={"width": 360, "height": 740})
     page.set_default_timeout(WAIT)
     page.goto(address)
-    simplified(page)
+    simplified(page, TEXT + " See https://example.org/a/very/long/address/that/no/phone/has/room/for?really=no.")
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     page.close()
 
@@ -210,3 +282,4 @@ def test_an_error_is_shown_with_its_hint(page):
     page.click("#go")
     page.wait_for_selector("#alert:not(:empty)")
     assert "limit" in page.inner_text("#alert")
+    assert page.locator("#stop").is_hidden()

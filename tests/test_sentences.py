@@ -1,12 +1,14 @@
 """Documents to sentences and back."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft.align.sentences import Sentence, split_document
 
-TEXTS = st.text() | st.text(alphabet='aB1. !?…"(\n\r\t\u2028', max_size=40)
+TEXTS = st.text() | st.text(alphabet='aB1. !?…:-)#"(\n\r\t\u2028', max_size=40)
 
 
 @given(TEXTS)
@@ -16,7 +18,7 @@ def test_joined_again_they_are_the_document(text):
     assert all(one.text == one.text.strip() for one in found)
     assert all(one.text for one in found[:-1])
     assert all("\n" not in one.text for one in found)
-    assert all(one.space == "" or one.space.isspace() for one in found)
+    assert all(re.fullmatch(r"(\W|\d{1,3}[.)]|[a-z]\))*", one.space) for one in found)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +42,16 @@ def test_joined_again_they_are_the_document(text):
 )
 def test_where_sentences_end(text, sentences):
     assert [one.text for one in split_document(text)] == sentences
+
+
+def test_signs_of_lists_and_headings_are_no_words_of_sentences():
+    text = "# Before use\n- Read this: all of it.\n  2) Stop.\nTell us:\n\n* a pain\n1. It hurts. 12. No.\n> Quoted :\n"
+    assert [(one.space, one.text) for one in split_document(text)] == [
+        ("# ", "Before use"), ("\n- ", "Read this: all of it."), ("\n  2) ", "Stop."), ("\n", "Tell us"),
+        (":\n\n* ", "a pain"), ("\n1. ", "It hurts."), (" ", "12."), (" ", "No."), ("\n> ", "Quoted"), (" :\n", ""),
+    ]  # fmt: skip
+    assert [one.text for one in split_document("1990. Then:")] == ["1990.", "Then", ""]
+    assert [one.text for one in split_document("-\n:\nA. Smith - no")] == ["-", ":", "A. Smith - no"]
 
 
 def test_white_space_belongs_to_what_follows():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from unicodedata import category
 
 from redraft.align.function_words import is_content
 from redraft.align.words import APOSTROPHES, normal, split_words
 
+_QUOTES = '"“”„«»'
 _DIGITS = re.compile(r"\d+")
 _NUMBER_WORDS = """
 two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
@@ -60,6 +63,17 @@ def missing_negations(source: str, output: str) -> list[str]:
     """Negations of the source beyond as many as the output has; which of them is gone cannot be told, so the last."""
     before, after = ([*_negations(text)] for text in (source, output))
     return before[len(after) :]
+
+
+def missing_signs(source: str, output: str) -> list[str]:
+    """Emoji and signs of currency that the output lacks, and a quotation mark where one of a pair is gone."""
+    lost = Counter(filter(_is_sign, source)) - Counter(filter(_is_sign, output))
+    before, after = (sum(text.count(mark) for mark in _QUOTES) for text in (source, output))
+    return [*lost.elements(), *(["”"] if before % 2 == 0 and after % 2 else [])]
+
+
+def _is_sign(character: str) -> bool:
+    return category(character) in ("So", "Sc")
 
 
 def _negations(text: str) -> Iterator[str]:

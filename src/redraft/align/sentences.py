@@ -1,4 +1,4 @@
-"""A document to its sentences, with the white space between them, so that it can be put together again."""
+"""A document to its sentences, with what stands between them, so that it can be put together again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ _END = re.compile(r"([.!?…]+)[\"'”’»)\]}]*$")
 _OPENING = "\"'“‘«([{"
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]|[A-Z]")  # U.S, e.g, J
 _HOURS = ("a.m", "p.m")  # of letters and dots too, but sentences end with them
+# Signs before an item of a list, a heading or a quotation. Numbers have three digits at most: years begin sentences.
+_MARKER = re.compile(r"[-–—*•◦▪·‣+>]|#{1,6}|\(?\d{1,3}[.)]|\(?[a-z]\)")
 _TITLES = frozenset({
     "mr", "mrs", "ms", "mx", "dr", "prof", "st", "gen", "col", "lt", "sgt", "capt", "rev", "hon", "gov", "sen", "rep",
     "pres", "vs", "cf", "al", "ph.d",
@@ -23,7 +25,10 @@ _COUNTED = frozenset({  # abbreviations only where a number follows
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence behind the white space before it; the last one is empty where a document ends with white space."""
+    """A sentence behind what stands before it: white space, the sign of a list, the colon of the line above.
+
+    The last one is empty where a document ends with such things.
+    """
 
     space: str
     text: str
@@ -36,20 +41,32 @@ def split_document(text: str) -> list[Sentence]:
     """
     found: list[Sentence] = []
     space, start, word = "", 0, 0  # of the sentence, and of the last word read
+    on_a_line = True  # of its own
     for gap in _GAP.finditer(text):
+        newline = _NEWLINE.search(gap.group()) is not None
+        first, read = word == start, text[word : gap.start()]
         if gap.start() == start:  # only at the very beginning
             space, start = gap.group(), gap.end()
-        elif _NEWLINE.search(gap.group()) or _ends(text[word : gap.start()], text[gap.end() : gap.end() + 1]):
-            found.append(Sentence(space, text[start : gap.start()]))
-            space, start = gap.group(), gap.end()
+        elif on_a_line and first and not newline and _MARKER.fullmatch(read):
+            space, start = space + text[start : gap.end()], gap.end()
+        elif newline or _ends(read, text[gap.end() : gap.end() + 1]):
+            sentence, sign = _cut(text[start : gap.start()]) if newline else (text[start : gap.start()], "")
+            found.append(Sentence(space, sentence))
+            space, start, on_a_line = sign + gap.group(), gap.end(), newline
         word = gap.end()
     rest = text[start:]
-    bare = rest.rstrip()
+    bare, sign = _cut(rest.rstrip())
     if space or bare:
         found.append(Sentence(space, bare))
     if bare != rest:
-        found.append(Sentence(rest[len(bare) :], ""))
+        found.append(Sentence(sign + rest[len(bare) + len(sign) :], ""))
     return found
+
+
+def _cut(line: str) -> tuple[str, str]:
+    """A line without the colon at its end, and that colon: what follows is a list, and the model knows sentences."""
+    bare = line.removesuffix(":").rstrip()
+    return (bare, line[len(bare) :]) if bare and line.endswith(":") else (line, "")
 
 
 def _ends(word: str, following: str) -> bool:

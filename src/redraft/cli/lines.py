@@ -88,6 +88,12 @@ def _open_input(path: str, files: ExitStack) -> IO[bytes]:
     return files.enter_context(open(path, "rb"))
 
 
+def piped() -> bool:
+    """Whether another program writes to us: standard input is no terminal, and not empty."""
+    stream: Any = sys.stdin
+    return not stream.isatty() and bool(stream.buffer.peek(1))
+
+
 def binary(stream: Any) -> IO[bytes]:
     binary: IO[bytes] = stream.buffer
     return binary

@@ -66,7 +66,7 @@ def run_check(options: CheckOptions) -> int:
     if len(mistakes) > _TOLD:
         say(f"and {len(mistakes) - _TOLD:,} more")
     edits = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS)
-    print(f"{count:,} plans ({edits}), {len(mistakes):,} lines that are none")
+    print(f"{count:,} plans ({edits}), {len(mistakes):,} bad lines")
     return MISTAKE if mistakes else OK
 
 

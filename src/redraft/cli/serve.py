@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -89,15 +90,36 @@ def run_serve(options: ServeOptions) -> int:
         raise ConfigError(
             f"{error.name} is not installed, and the service needs it.", "Install it: pip install 'redraft[serve]'"
         ) from None
+    _check_free(options.host, port)
     simplifier = _load(options)
     limits = Limits(batch=batch or _batch_for(simplifier), queue=queue, max_sentences=min(queue, Limits.max_sentences))
     app = create_app(simplifier, limits=limits, api_key=api_key, cors=options.cors, log_text=options.log_text)
     if api_key is None and options.host not in _NEAR:
         say(f"no key is set: whoever reaches {options.host} can use the service; --api-key sets one")
-    say(f"starting on http://{options.host}:{port}")
     _log_to_standard_error()
-    uvicorn.run(app, host=options.host, port=port, log_level="warning", access_log=False, server_header=False)
+
+    class Server(uvicorn.Server):
+        async def startup(self, *args: Any, **named: Any) -> None:
+            await super().startup(*args, **named)
+            say(f"ready: open http://{options.host}:{port} in a browser; Ctrl-C stops")
+
+    settings = uvicorn.Config(
+        app, host=options.host, port=port, log_level="warning", access_log=False, server_header=False
+    )
+    Server(settings).run()
     return OK
+
+
+def _check_free(host: str, port: int) -> None:
+    """Before a model is loaded."""
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as uvicorn does
+            tried.bind(address)
+    except OSError as error:
+        raise ConfigError(f"http://{host}:{port} cannot be listened on: {error.strerror}.",
+                          f"Choose another port, for example --port {port % _LAST_PORT + 1}.") from None  # fmt: skip
 
 
 def _load(options: ServeOptions) -> Any:

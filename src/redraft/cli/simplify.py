@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 from redraft.cli.command import SettingOptions, add_command, argument, option
 from redraft.cli.explained import explained
-from redraft.cli.lines import count_lines, open_lines, read_document, sentence_lines
+from redraft.cli.lines import count_lines, open_lines, piped, read_document, sentence_lines
 from redraft.cli.options import (
     Batch8,
     Device,
@@ -25,7 +26,7 @@ from redraft.cli.options import (
     Style,
 )
 from redraft.cli.planner import given_planner_option, load_planner
-from redraft.cli.progress import with_bar
+from redraft.cli.progress import lines_of, with_bar
 from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
 from redraft.cli.settings import config_from_flags, hints_of
 from redraft.cli.talk import OK, SKIPPED, say, whole_number
@@ -194,6 +195,11 @@ def run_simplify(options: SimplifyOptions) -> int:
     if options.resume and (options.out is None or options.explain):
         raise ConfigError("--resume goes on with a file of one line for each line of input.",
                           "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
+    if options.texts == ["-"] or (not (options.texts or options.input or options.document or plan) and piped()):
+        options = replace(options, texts=[], input="-")
+    for text in options.texts:
+        if os.path.isfile(text):
+            say(f"{text} is taken for a sentence; --input {text} reads its lines, --document {text} its sentences")
     if options.document and (options.texts or options.input or plan or options.resume):
         raise ConfigError("--document is a text by itself.", "Leave TEXT, --input, --plan FILE and --resume out.")
     check_out(options.out, [options.input, options.document, plan, table, options.keep, options.glossary])
@@ -201,6 +207,9 @@ def run_simplify(options: SimplifyOptions) -> int:
     sentences = read_document(options.document) if options.document else []
     form, end = _form(options, sentences)
     done = whole_lines(Path(options.out)).count(b"\n") if options.resume and options.out else 0
+    if done and done > (known := lines_of(options.input or plan)):
+        raise ConfigError(f"--out {options.out} has {count_lines(done)}, and the input only {known}.",
+                          "It belongs to another input; write to another file.")  # fmt: skip
     batches = _TOGETHER if (options.document or options.input or plan) not in (None, "-") else 1
     try:
         with ExitStack() as files:
@@ -222,6 +231,10 @@ def run_simplify(options: SimplifyOptions) -> int:
                     report=lambda error: say(f"skipped: {error}"),
                     count=count,
                 )
+    except KeyboardInterrupt:
+        if options.out and not options.document and not options.explain:
+            say(f"{count_lines(done + count.lines)} in {options.out}; the same command with --resume goes on")
+        raise
     finally:
         if count.in_pieces:
             say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")

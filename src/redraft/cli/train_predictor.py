@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  redraft train-predictor --pairs pairs.tsv --leave-out asset --synonyms ppdb.txt.xz --difficulty words.tsv --out mine
+  redraft train-predictor --pairs tagged.tsv --leave-out asset --synonyms ppdb.txt.xz --difficulty words.tsv --out mine
   redraft plan predict --predictor mine --input complex.txt
 
 Links are kept in DIR/links.jsonl. A run that was killed goes on when the same command is given again.

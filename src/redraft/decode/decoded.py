@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from redraft.align.names import missing, missing_negations
+from redraft.align.names import missing, missing_negations, missing_signs
 from redraft.constrain.verdicts import Verdict
 
 
@@ -62,8 +62,9 @@ class Decoded:
 
     @property
     def missing(self) -> list[str]:
-        """Names, numbers and negations of the source that the output lacks: where to look first for lost meaning."""
-        return [*missing(self.source, self.output), *missing_negations(self.source, self.output)]
+        """Names, numbers, negations and signs of the source that the output lacks: where meaning may be lost."""
+        texts = (self.source, self.output)
+        return [*missing(*texts), *missing_negations(*texts), *missing_signs(*texts)]
 
     def to_json(self) -> dict[str, Any]:
         known = {"source": self.source, **self.candidates[0].to_json(), "missing": self.missing}

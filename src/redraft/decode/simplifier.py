@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -12,11 +12,13 @@ from redraft.constrain.planner import Planner
 from redraft.constrain.verdicts import Verdict, judge
 from redraft.decode.config import PREDICTED, DecodeConfig
 from redraft.decode.decoded import Candidate, Decoded
+from redraft.decode.endings import closed, reopened
 from redraft.decode.fitting import fitted
 from redraft.decode.pieces import divided
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.sound import sound_first
 
+_Rewrite = Callable[[Sequence[EditPlan], int, bool], list[Decoded]]
 _OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
 
 
@@ -45,7 +47,7 @@ class Simplifier:
         while batch := list(islice(waiting, batch_size)):
             why = [self._unreadable(plan) for plan in batch]
             asked = [plan for plan, reason in zip(batch, why, strict=True) if reason is None]
-            found = iter(self._rewritten(asked, batch_size, trace))
+            found = self._ended(asked, self._rewritten, batch_size, trace)
             for plan, reason in zip(batch, why, strict=True):
                 yield next(found) if reason is None else self._untouched(plan, reason)
 
@@ -53,8 +55,7 @@ class Simplifier:
         """Each plan as it stands, in order: nothing is predicted, not even for one without edits."""
         waiting = iter(plans)
         while batch := list(islice(waiting, batch_size)):
-            parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in batch]
-            yield from self._together(batch, parts, batch_size, trace)
+            yield from self._ended(batch, self._as_given, batch_size, trace)
 
     def plans(self, sources: Iterable[str]) -> Iterator[EditPlan]:
         """What is predicted for each sentence, with the targets that the model finds fit."""
@@ -69,6 +70,16 @@ class Simplifier:
         (asked,) = self.plans([plan.source])  # nothing but what the user wants
         same = Candidate(plan.source.strip(), 0.0, 0.0, tuple(judge(asked, plan.source)), (), False)
         return Decoded(plan.source, (same,), unchanged=why)
+
+    def _ended(self, plans: Sequence[EditPlan], rewrite: _Rewrite, batch_size: int, trace: bool) -> Iterator[Decoded]:
+        """With a full stop lent to texts without an end; a model of one's own reads what it is given."""
+        if self.planner is None:
+            return iter(rewrite(plans, batch_size, trace))
+        return map(reopened, plans, rewrite([closed(plan) for plan in plans], batch_size, trace))
+
+    def _as_given(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> list[Decoded]:
+        parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in plans]
+        return self._together(plans, parts, batch_size, trace)
 
     def _rewritten(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> list[Decoded]:
         """Texts longer than the model reads are parted, and their plans with them where all edits have a place."""

@@ -80,6 +80,11 @@ def _add_api(app: FastAPI, service: Service) -> None:
         """A text, or sentences with edits, rewritten."""
         return await _while_connected(request, service.simplify(body))
 
+    @app.post("/v1/readability", response_model=bodies.Readability, responses=_ERRORS)
+    def readability(body: bodies.ReadabilityRequest) -> Any:
+        """School grades and words of a text as it was and as it is."""
+        return service.readability(body)
+
     @app.post("/v1/evaluate", response_model=bodies.EvaluateAnswer, responses=_ERRORS)
     def evaluate(body: bodies.EvaluateRequest) -> Any:
         """The figures of outputs, by sources and references."""

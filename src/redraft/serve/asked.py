@@ -103,6 +103,11 @@ def check_search(request: SimplifyRequest, pieces: Sequence[Piece], beams: int, 
         _check("trace", "sentences with traces", sum(one.asked is not None for one in pieces), limits.max_traced)
 
 
+def check_texts(texts: Sequence[str], limits: Limits) -> None:
+    """Of a text as it was and as it is: twice as much as one may have."""
+    _check("texts", "characters", sum(map(len, texts)), 2 * limits.max_characters)
+
+
 def _check(place: str, what: str, number: int, most: int) -> None:
     if number > most:
         raise ConfigError(f"{place}: {number:,} {what}, and the limit is {most:,}.", f"Send at most {most:,} at once.")

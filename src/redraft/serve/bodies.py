@@ -61,6 +61,13 @@ class EvaluateRequest(Body):
     references: list[list[Text]]  # each a list of sentences
 
 
+class ReadabilityRequest(Body):
+    """Sentences of a text as they were and as they are."""
+
+    before: list[Text]
+    after: list[Text]
+
+
 class Choice(Body):
     target: str
     probability: float  # of all that people write for the word, where they replace it

@@ -13,7 +13,7 @@ class Limits:
 
     max_characters: int = 20_000  # of a request's texts
     max_sentences: int = 200  # of a request
-    max_edits: int = 100  # of a sentence
+    max_edits: int = 500  # of a sentence
     max_targets: int = 20  # of a substitution
     max_phrase: int = 200  # characters of a phrase of an edit, a keep list or a glossary
     max_wishes: int = 500  # entries of keep list and glossary together

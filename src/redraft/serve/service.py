@@ -16,7 +16,7 @@ from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.fkgl import Fkgl
 from redraft.evaluate.scores import score
 from redraft.serve import bodies
-from redraft.serve.asked import Piece, check_planning, check_search, pieces_of, pieces_of_text, wishes_of
+from redraft.serve.asked import Piece, check_planning, check_search, check_texts, pieces_of, pieces_of_text, wishes_of
 from redraft.serve.batcher import Batcher
 from redraft.serve.choices import words_with_choices
 from redraft.serve.limits import Limits
@@ -65,7 +65,7 @@ class Service:
         return bodies.SimplifyAnswer(
             text="".join(one.space + one.output for one in sentences),
             sentences=sentences,
-            readability=self._readability([one.source for one in sentences], [one.output for one in sentences]),
+            readability=self._measured([one.source for one in sentences], [one.output for one in sentences]),
         )
 
     def evaluate(self, request: bodies.EvaluateRequest) -> bodies.EvaluateAnswer:
@@ -80,7 +80,11 @@ class Service:
                 _log.info("%s: %s", settings.task, shown(one.plan.source, self.limits.max_characters))
         return await self.batcher.submit(asked, settings)
 
-    def _readability(self, sources: Sequence[str], outputs: Sequence[str]) -> bodies.Readability:
+    def readability(self, request: bodies.ReadabilityRequest) -> bodies.Readability:
+        check_texts([*request.before, *request.after], self.limits)
+        return self._measured(request.before, request.after)
+
+    def _measured(self, sources: Sequence[str], outputs: Sequence[str]) -> bodies.Readability:
         return bodies.Readability(
             before=self._grade(sources),
             after=self._grade(outputs),

@@ -2,11 +2,11 @@
 import { el } from "./common.js";
 import { closeMenu, openMenu } from "./menu.js";
 import { showSearch } from "./search.js";
-import { ORIGINAL } from "./sentences.js";
+import { ORIGINAL, OWN } from "./sentences.js";
 import { diff, kindOf, overlap, phraseOf, placeOf, plain, slicer } from "./words.js";
 
-const VERDICTS = { satisfied: "done", unmet: "not done", violated: "still there", impossible: "cannot be written", pending: "…" };
-const MARKS = { satisfied: "✓", unmet: "✗", violated: "✗", impossible: "⊘", pending: "…" };
+const VERDICTS = { satisfied: "done", unmet: "not done", violated: "still there", impossible: "cannot be written", pending: "…", unknown: "not judged in this text" };
+const MARKS = { satisfied: "✓", unmet: "✗", violated: "✗", impossible: "⊘", pending: "…", unknown: "–" };
 const BY_HAND = "your choice";
 
 export function makeCard(sentence) {
@@ -35,8 +35,8 @@ function head(sentence) {
   accept.disabled = !sentence.answer;
   const how = button("how", "How it was found", () => showSearch(sentence));
   how.classList.add("how");
-  how.disabled = !sentence.answer;
-  const title = el("h3", { id: `title-${sentence.number}`, tabindex: -1 }, `Sentence ${sentence.number}`);
+  how.disabled = !sentence.answer || Boolean(sentence.unchanged);
+  const title = el("h3", { id: `title-${sentence.number}`, tabindex: -1, "data-key": "title" }, `Sentence ${sentence.number}`);
   return el("header", {}, title, el("div", { class: "bar" }, how, accept));
 }
 
@@ -48,7 +48,7 @@ function source(sentence) {
   const text = slicer(sentence.source);
   const placed = sentence.edits.map((edit) => ({ edit, span: placeOf(edit, sentence.words) })).filter(({ span }) => span);
   const editAt = (start, end) => placed.find(({ span }) => overlap(span, [start, end]))?.edit;
-  const line = el("p", { class: "source" });
+  const line = el("p", { class: "source", dir: "auto", onkeydown: (event) => onWordKey(event, sentence) });
   let at = 0;
   sentence.words.forEach((word, index) => {
     line.append(gap(text(at, word.start), editAt(at, word.start)));
@@ -56,11 +56,35 @@ function source(sentence) {
     const isWord = /[\p{L}\p{N}]/u.test(word.text);
     line.append(isWord ? wordButton(sentence, word, index, found) : gap(text(word.start, word.end), found?.edit));
     const last = found && !sentence.words.some((other) => other.start >= word.end && other.start < found.span[1]);
-    if (last && found.edit.substitute) line.append(el("span", { class: "new" }, found.edit.with.join(" / ")));
+    if (last && found.edit.substitute) line.append(replacement(sentence, found.edit));
     at = word.end;
   });
   line.append(text(at, Infinity));
+  const buttons = [...line.querySelectorAll("button")];
+  const stop = buttons.find((one) => one.dataset.key === `word-${sentence.at}`) ?? buttons[0];
+  if (stop) stop.tabIndex = 0;
   return line;
+}
+
+// What is to be written for a phrase, and whether it was.
+function replacement(sentence, edit) {
+  const failed = ["unmet", "violated", "impossible"].includes(sentence.statusOf(edit)) && !sentence.pending;
+  return el("span", { class: failed ? "new not-done" : "new" }, edit.with.join(" / "), failed ? el("span", { class: "unseen" }, " (not done)") : null);
+}
+
+// Tab leads to one word of a sentence, arrows to the others.
+function onWordKey(event, sentence) {
+  const words = [...event.currentTarget.querySelectorAll("button.word")];
+  const at = words.indexOf(event.target);
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: words.length - 1 }[event.key];
+  if (at < 0 || (to === undefined && event.key !== "ArrowDown")) return;
+  event.preventDefault();
+  if (to === undefined) return event.target.click();
+  const next = words[Math.min(Math.max(0, to), words.length - 1)];
+  event.target.tabIndex = -1;
+  next.tabIndex = 0;
+  sentence.at = Number(next.dataset.key.replace("word-", ""));
+  next.focus();
 }
 
 // Signs and white space inside an edited phrase bear the mark of the phrase.
@@ -73,6 +97,7 @@ function wordButton(sentence, word, index, found) {
     type: "button",
     class: `word ${found ? `mark ${kindOf(found.edit)}` : ""}`,
     "data-key": `word-${index}`,
+    tabindex: -1,
     "aria-haspopup": "menu",
     "aria-expanded": "false",
     "aria-label": found ? `${word.text}: ${described(found.edit)}` : null,
@@ -88,6 +113,7 @@ function described(edit) {
 
 function toggleMenu(button, sentence, word, found) {
   if (button.getAttribute("aria-expanded") === "true") return closeMenu();
+  sentence.at = Number(button.dataset.key.replace("word-", ""));
   const span = [word.start, word.end];
   const edit = found?.edit;
   // A decision on one word of a phrase takes the place of the phrase's edit: what is decided covers both.
@@ -130,11 +156,15 @@ function targets(word, edit) {
   return [...word.choices, ...own.filter(({ target }) => !known.has(target))];
 }
 
-const percent = (probability) => (probability == null ? null : `${Math.round(probability * 100)}%`);
+const percent = (probability) => (probability == null || probability < 0.005 ? null : `${Math.round(probability * 100)}%`);
 
 function output(sentence) {
-  if (!sentence.answer) return el("p", { class: "output waiting" }, sentence.pending ? "Rewriting…" : "Not rewritten.");
-  const line = el("p", { class: "output", "data-text": sentence.text });
+  if (!sentence.answer) {
+    if (sentence.pending) return el("p", { class: "output waiting" }, "Rewriting…");
+    const again = sentence.problem ? null : button("rewrite", "Rewrite", () => sentence.rewrite());
+    return el("div", { class: "output bar" }, el("p", { class: "quiet" }, "Not rewritten."), again);
+  }
+  const line = el("p", { class: "output", dir: "auto", "data-text": sentence.text });
   for (const { kind, text } of diff(sentence.source, sentence.text)) line.append(kind === "same" ? text : el(kind, {}, text));
   if (sentence.pending) line.classList.add("waiting");
   return line;
@@ -142,6 +172,15 @@ function output(sentence) {
 
 function warnings(sentence) {
   const box = el("div", { class: "warnings" });
+  if (sentence.problem) {
+    const { message, hint } = sentence.problem;
+    const again = button("again", "Try again", () => sentence.rewrite());
+    box.append(el("div", { class: "notice" }, el("p", {}, el("strong", {}, message), hint ? ` ${hint}` : ""), again));
+  }
+  if (sentence.failed.length) {
+    const what = sentence.failed.map(plain).join("; ");
+    box.append(el("p", { class: "missing" }, `Not carried out, though you asked for it: ${what}. Choose other words, or write the sentence yourself.`));
+  }
   const missing = sentence.option?.missing ?? [];
   if (missing.length) box.append(el("p", { class: "missing" }, `Check: not in the new sentence: ${missing.join(", ")}`));
   if (sentence.unchanged) box.append(el("p", { class: "quiet" }, `Left as it is: ${sentence.unchanged}`));
@@ -150,22 +189,43 @@ function warnings(sentence) {
 
 function options(sentence) {
   if (!sentence.answer) return null;
-  const radio = (index, text, name) => {
+  const radio = (index, content, name) => {
     const attributes = {
       type: "radio", name: `choice-${sentence.number}`, value: index, "data-key": `choice-${index}`, onchange: () => sentence.choose(index),
     };
     const input = el("input", attributes);
     input.checked = sentence.chosen === index;
-    return el("label", {}, input, el("span", {}, name ? el("b", {}, name) : null, text));
+    return el("label", {}, input, el("span", { dir: "auto" }, name ? el("b", {}, name) : null, content));
   };
   const found = sentence.options.map(({ output }, index) => radio(index, output));
-  return el("fieldset", { class: "candidates" }, el("legend", {}, "Choose the text"), ...found, radio(ORIGINAL, sentence.source, "Use the original"));
+  const original = sentence.unchanged ? null : radio(ORIGINAL, sentence.source, "Use the original");
+  const own = radio(OWN, sentence.chosen === OWN ? "" : sentence.own ?? "", "Write it yourself");
+  const box = el("fieldset", { class: "candidates" }, el("legend", {}, "Choose the text"), ...found, original, own);
+  return sentence.chosen === OWN ? el("div", {}, box, ownText(sentence)) : box;
+}
+
+// Drawn anew only when the cursor leaves it.
+function ownText(sentence) {
+  const attributes = {
+    class: "own", rows: 3, dir: "auto", "data-key": "own", "aria-label": `Your own text of sentence ${sentence.number}`,
+    oninput: (event) => sentence.write(event.currentTarget.value), onchange: () => sentence.onChange(sentence),
+  };
+  const area = el("textarea", attributes);
+  area.value = sentence.own;
+  return area;
 }
 
 function edits(sentence) {
   const box = el("section", { class: "edits-box", "aria-label": `Edits of sentence ${sentence.number}` }, el("h4", {}, "Edits"));
-  const verdicts = sentence.verdicts;
-  box.append(verdicts.length ? el("ol", { class: "edits" }, ...verdicts.map((edit, i) => verdict(sentence, edit, i))) : el("p", { class: "quiet" }, "None."));
+  const shown = sentence.verdicts.map((edit, index) => ({ edit, index })).filter(({ edit }) => !sentence.isRejection(edit));
+  const listed = (some) => el("ol", { class: "edits" }, ...some.map(({ edit, index }) => verdict(sentence, edit, index)));
+  const [keeps, others] = [shown.filter(({ edit }) => isUsual(sentence, edit)), shown.filter(({ edit }) => !isUsual(sentence, edit))];
+  box.append(others.length ? listed(others) : el("p", { class: "quiet" }, keeps.length ? "Nothing is left out or replaced." : "None."));
+  if (keeps.length) {
+    const words = keeps.map(({ edit }) => edit.insert).join(", ");
+    const attributes = { class: "keeps", open: sentence.keepsOpen, ontoggle: (event) => (sentence.keepsOpen = event.currentTarget.open) };
+    box.append(el("details", attributes, el("summary", { "data-key": "keeps" }, `Must stay: ${words}`), listed(keeps)));
+  }
   if (sentence.rejected.length) {
     const back = (decision, i) => {
       const label = `Put back: ${plain(decision.rejected)}`;
@@ -177,9 +237,15 @@ function edits(sentence) {
   return box;
 }
 
+// Words that are predicted to stay, and did: many, and seldom of interest.
+function isUsual(sentence, edit) {
+  return Boolean(edit.insert) && edit.probability != null && !sentence.isByHand(edit) && !["unmet", "impossible"].includes(edit.status);
+}
+
 function verdict(sentence, edit, index) {
   const status = sentence.pending ? "pending" : edit.status ?? "pending";
-  const why = [edit.note, percent(edit.probability), edit.reason].filter(Boolean).join(", ");
+  const sure = edit.note?.includes("%") ? null : percent(edit.probability);
+  const why = [edit.note, sure && `${sure} sure`, edit.reason].filter(Boolean).join(", ");
   const byHand = sentence.isByHand(edit);
   const accept = button(`accept-${index}`, "Accept", () => sentence.acceptEdit(edit, !byHand), `Accept: ${plain(edit)}`);
   accept.setAttribute("aria-pressed", String(byHand));

@@ -1,7 +1,8 @@
 // What leaves the page: the new text, the plan, and a page of the marked changes.
 import { diff } from "./words.js";
 
-export const asText = (sentences) => sentences.map(({ space, text }) => space + text).join("");
+// `rest` is the end of the text that was not worked on.
+export const asText = (sentences, rest = "") => sentences.map(({ space, text }) => space + text).join("") + rest;
 
 export const asPlan = (sentences) => sentences.map((sentence) => `${JSON.stringify(sentence.toPlan())}\n`).join("");
 
@@ -15,7 +16,7 @@ ins { font-weight: 600; text-decoration: underline; text-underline-offset: .2em 
 del { opacity: .6 }`;
 
 // One file that needs nothing else; white space is kept by its style.
-export function asHtml(sentences) {
+export function asHtml(sentences, rest = "") {
   const run = ({ kind, text }) => (kind === "same" ? escaped(text) : `<${kind}>${escaped(text)}</${kind}>`);
   const body = sentences.map(({ space, source, text }) => escaped(space) + diff(source, text).map(run).join("")).join("");
   return `<!doctype html>
@@ -25,7 +26,7 @@ export function asHtml(sentences) {
 <title>Changes marked by redraft</title>
 <style>${STYLE}</style>
 <h1>Changes</h1>
-<main>${body}</main>
+<main>${body}${escaped(rest)}</main>
 </html>
 `;
 }

@@ -20,7 +20,7 @@ export function openMenu(button, word, items, write) {
   const form = el("form", { onsubmit: (event) => written(event, field, write) }, field, el("button", { type: "submit" }, "Use"));
   const popup = el("div", { class: "word-menu", onkeydown: onKey, onfocusout: onLeave }, menu, form);
   open = { popup, button };
-  document.body.append(popup);
+  document.querySelector("main").append(popup); // inside a landmark
   place(popup, button);
   button.setAttribute("aria-expanded", "true");
   (menu.querySelector("[aria-checked=true]") ?? menu.firstChild).focus();

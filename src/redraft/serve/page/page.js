@@ -1,38 +1,59 @@
-// The page: takes a text, has it planned and rewritten, and keeps the sentences on show.
+// The page: takes a text, has it planned and rewritten part by part, and keeps the sentences on show.
 import { ask, byId, clearProblem, say, showProblem, takeKey } from "./common.js";
 import { drawCard, makeCard } from "./card.js";
 import { asHtml, asPlan, asText, copy, download } from "./export.js";
 import { closeMenu } from "./menu.js";
 import { Sentence, simplifyRequest } from "./sentences.js";
-import { roughly } from "./words.js";
+import { inParts } from "./words.js";
 
 const EXAMPLE =
   "The physician commenced the procedure notwithstanding the patient's apprehension. He was discharged on 12 May 2019.";
+const TOGETHER = 4; // sentences of a request
 
 let sentences = [];
+let earlier = []; // sentences of the text before it was planned anew, for what a person decided about them
+let between = ""; // what stands behind the last sentence and is no sentence: white space, a colon
+let rest = ""; // of the text: what was not worked on
 let cards = new Map();
-let measured = null; // the service's readability, and the texts it is about
-let run = null; // the whole-text request under way
+let run = null; // the work under way
 
-async function simplify() {
+function simplify() {
   const text = byId("text").value;
   if (!text.trim()) {
     showProblem({ message: "There is no text yet.", hint: "Write or paste some sentences first." });
     return byId("text").focus();
   }
+  earlier = [...sentences];
+  return work(text, true);
+}
+
+// Plans and rewrites a text part by part; what is not reached, for an error or Stop, stays as `rest`.
+async function work(text, anew) {
   run?.abort();
   const mine = (run = new AbortController());
+  const whole = text.trimEnd();
+  const parts = inParts(whole), tail = text.slice(whole.length);
   clearProblem();
-  busy(true, "Planning the edits…");
   try {
-    const strength = Number(byId("strength").value);
-    const plan = await ask("/v1/plan", { text, strength, ...wishes() }, mine.signal);
-    show(plan.sentences);
-    await rewriteAll(mine);
+    const planning = { strength: Number(byId("strength").value), ...wishes() };
+    for (let i = 0; i < parts.length; i++) {
+      busy(parts.length > 1 ? `Working: ${Math.round((100 * i) / parts.length)} % of the text.` : "Planning the edits…");
+      const plan = await ask("/v1/plan", { text: parts[i], ...planning }, mine.signal);
+      const added = show(plan.sentences, anew && i === 0);
+      rest = [...parts.slice(i + 1), tail].join("");
+      drawSummary();
+      await rewrite(added, mine.signal);
+    }
+    say(`${counted(sentences.length, "sentence")} rewritten. ${byId("readability").textContent}`);
   } catch (error) {
     showProblem(error, simplify);
+    if (run === mine) say(error.name === "AbortError" ? "Stopped." : error.message);
   } finally {
-    if (run === mine) busy(false);
+    if (run === mine) {
+      run = null;
+      busy(null);
+      drawSummary();
+    }
   }
 }
 
@@ -49,37 +70,54 @@ function wishes() {
   return { keep: lines("keep"), glossary };
 }
 
-function show(planned) {
-  const old = [...sentences];
-  old.forEach((sentence) => sentence.request?.abort());
-  sentences = planned.map((plan, index) => {
-    const sentence = new Sentence(index + 1, plan, redraw);
-    const same = old.findIndex(({ source }) => source === plan.source);
-    if (same >= 0) sentence.inherit(old.splice(same, 1)[0]);
+// Puts planned sentences on the page, behind those that are there or in their place.
+function show(planned, anew) {
+  if (anew) {
+    sentences.forEach((sentence) => sentence.request?.abort());
+    [sentences, cards, between] = [[], new Map(), ""];
+    byId("sentences").replaceChildren();
+    closeMenu(false);
+  }
+  const added = planned.filter(isSentence).map((plan) => {
+    const sentence = new Sentence(sentences.length + 1, plan, redraw);
+    const same = earlier.findIndex(({ source }) => source === plan.source);
+    if (same >= 0) sentence.inherit(earlier.splice(same, 1)[0]);
+    sentences.push(sentence);
     return sentence;
   });
-  closeMenu(false);
-  measured = null;
-  cards = new Map(sentences.map((sentence) => [sentence, makeCard(sentence)]));
-  byId("sentences").replaceChildren(...cards.values());
+  added.forEach((sentence) => cards.set(sentence, makeCard(sentence)));
+  byId("sentences").append(...added.map((sentence) => cards.get(sentence)));
   byId("results").hidden = false;
-  drawSummary();
+  return added;
 }
 
-// Accepted sentences go along, since the readability is that of the whole text, but they stay as they are.
-async function rewriteAll(mine) {
-  busy(true, `Rewriting ${counted(sentences.length, "sentence")}…`);
-  const asked = sentences.map((sentence) => ({ sentence, version: sentence.accepted ? null : sentence.begin() }));
-  sentences.forEach(redraw);
+// One without words is what stands before the next one.
+function isSentence(plan) {
+  plan.space = between + plan.space;
+  between = plan.source ? "" : plan.space;
+  return Boolean(plan.source);
+}
+
+// Some at a time, those aside about which a person has decided. One that cannot be rewritten says so on its card.
+async function rewrite(added, signal) {
+  const asked = added.filter((sentence) => !sentence.isSettled);
+  const versions = new Map(asked.map((sentence) => [sentence, sentence.begin()]));
+  asked.forEach(redraw);
   try {
-    const answer = await ask("/v1/simplify", simplifyRequest(sentences), mine.signal);
-    const texts = answer.sentences.map(({ output }) => output);
-    measured = { ...answer.readability, rough: roughly(texts) };
-    asked.forEach(({ sentence, version }, i) => sentence.take(version, answer.sentences[i]));
-    drawSummary();
-    say(`${counted(sentences.length, "sentence")} rewritten. ${byId("readability").textContent}`);
+    for (let i = 0; i < asked.length; i += TOGETHER) await together(asked.slice(i, i + TOGETHER), versions, signal);
   } finally {
-    asked.forEach(({ sentence, version }) => sentence.pending && sentence.giveUp(version));
+    asked.forEach((sentence) => sentence.pending && sentence.giveUp(versions.get(sentence)));
+  }
+}
+
+async function together(some, versions, signal) {
+  try {
+    const answer = await ask("/v1/simplify", simplifyRequest(some), signal);
+    some.forEach((sentence, i) => sentence.take(versions.get(sentence), answer.sentences[i]));
+  } catch (error) {
+    if (![400, 504].includes(error.status)) throw error; // it is not about these sentences
+    if (some.length === 1) return some[0].giveUp(versions.get(some[0]), error);
+    for (const sentence of some) await together([sentence], versions, signal);
   }
 }
 
@@ -95,21 +133,30 @@ function redraw(sentence) {
 function drawSummary() {
   const accepted = sentences.filter((sentence) => sentence.accepted).length;
   byId("progress").textContent = `${accepted} of ${counted(sentences.length, "sentence")} accepted`;
-  byId("readability").textContent = measured ? readability() : "Measuring…";
+  byId("rest").hidden = Boolean(run) || !rest.trim();
+  byId("rest-size").textContent = `The last ${counted(rest.trim().length, "character")} of your text were not worked on; exports hold them as they are.`;
+  clearTimeout(measuring);
+  measuring = setTimeout(measure, 300);
 }
 
-function readability() {
-  const now = roughly(sentences.map(({ text }) => text));
-  const words = measured.words_after + now.words - measured.rough.words;
-  const length = `${measured.words_before} → ${words} words`;
-  if (measured.before == null || measured.after == null) return length;
-  const grade = measured.after + now.grade - measured.rough.grade;
-  return `School grade (FKGL) ${measured.before.toFixed(1)} → ${grade.toFixed(1)} · ${length}`;
+// The figures of what is on show; they change with every choice, and need no model.
+let measuring = 0;
+async function measure() {
+  const texts = { before: sentences.map(({ source }) => source), after: sentences.map(({ text }) => text) };
+  try {
+    const found = await ask("/v1/readability", texts);
+    const words = `${found.words_before} → ${found.words_after} words`;
+    byId("readability").textContent = `School grade (FKGL) ${found.before.toFixed(1)} → ${found.after.toFixed(1)} · ${words}`;
+  } catch {
+    byId("readability").textContent = "";
+  }
 }
 
-function busy(is, message = "") {
-  byId("results").setAttribute("aria-busy", String(is));
-  byId("go").textContent = is ? "Working…" : "Simplify";
+function busy(message) {
+  byId("results").setAttribute("aria-busy", String(Boolean(message)));
+  byId("go").textContent = message ? "Working…" : "Simplify";
+  byId("stop").hidden = !message;
+  byId("doing").textContent = message ?? "";
   if (message) say(message);
 }
 
@@ -127,9 +174,16 @@ function strengthChanged() {
   if (sentences.length) resting = setTimeout(simplify, 300);
 }
 
+function takeExample() {
+  const text = byId("text").value.trim();
+  if (text && text !== EXAMPLE && !confirm("Put the example in the place of your text?")) return;
+  byId("text").value = EXAMPLE;
+  byId("text").focus();
+}
+
 async function copyText() {
   try {
-    await copy(asText(sentences));
+    await copy(asText(sentences, between + rest));
     say("Copied.");
     byId("copy").textContent = "Copied";
     setTimeout(() => (byId("copy").textContent = "Copy"), 1500);
@@ -154,14 +208,15 @@ on("key-form", "submit", submits(takeKey));
 on("text", "keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submits(simplify)(event);
 });
-on("example", "click", () => {
-  byId("text").value = EXAMPLE;
-  byId("text").focus();
-});
+on("stop", "click", () => run?.abort());
+on("go-on", "click", () => work(rest, false));
+on("example", "click", takeExample);
 on("strength", "input", nameStrength);
 on("strength", "change", strengthChanged);
 on("copy", "click", copyText);
-on("export-text", "click", () => download("redraft.txt", asText(sentences), "text/plain"));
+on("export-text", "click", () => download("redraft.txt", asText(sentences, between + rest), "text/plain"));
 on("export-plan", "click", () => download("redraft.jsonl", asPlan(sentences), "application/jsonl"));
-on("export-html", "click", () => download("redraft.html", asHtml(sentences), "text/html"));
+on("export-html", "click", () => download("redraft.html", asHtml(sentences, between + rest), "text/html"));
+// The browser asks before a page with work on it is left.
+addEventListener("beforeunload", (event) => sentences.length && event.preventDefault());
 nameStrength();

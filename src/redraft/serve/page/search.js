@@ -50,6 +50,7 @@ function go(number) {
 function draw() {
   const step = steps[current() - 1];
   byId("step-name").textContent = step ? `Step ${current()} of ${steps.length}` : "";
+  byId("step").setAttribute("aria-valuetext", byId("step-name").textContent);
   byId("previous").disabled = !step || current() === 1;
   byId("next").disabled = !step || current() === steps.length;
   byId("play").disabled = byId("step").disabled = steps.length < 2;

@@ -1,8 +1,9 @@
 // The state of one sentence: what was planned, what a person decided by hand, and what the service wrote.
 import { ask, say, showProblem } from "./common.js";
-import { asPlanned, keyOf, overlap, placeOf } from "./words.js";
+import { asPlanned, keyOf, overlap, phraseOf, placeOf } from "./words.js";
 
 export const ORIGINAL = -1; // the choice "Use the original"
+export const OWN = -2; // the choice "Write it yourself"
 const CANDIDATES = 3;
 
 export class Sentence {
@@ -16,8 +17,13 @@ export class Sentence {
     this.onChange = onChange; // called with this sentence whenever there is something new to draw
     this.decisions = []; // by hand: {edit or null, span, key}
     this.answer = null;
-    this.chosen = 0;
+    this.chosen = 0; // of the options, or ORIGINAL, or OWN
+    this.isChosen = false; // by a person
+    this.own = null; // what a person wrote in its place
     this.accepted = false;
+    this.problem = null; // why it could not be rewritten
+    this.at = 0; // the word that Tab leads to
+    this.keepsOpen = false;
     this.pending = false;
     this.version = 0; // grows with every request, so that a late answer is known to be late
     this.request = null;
@@ -26,8 +32,15 @@ export class Sentence {
   // Takes over what a person did to the same sentence before it was planned anew.
   inherit(old) {
     this.decisions = old.decisions;
-    if (!old.accepted) return;
-    Object.assign(this, { planned: old.planned, answer: old.answer, chosen: old.chosen, accepted: true });
+    this.own = old.own;
+    if (!old.isSettled) return;
+    const { planned, answer, chosen, isChosen, accepted } = old;
+    Object.assign(this, { planned, answer, chosen, isChosen, accepted });
+  }
+
+  // A person has decided about the whole sentence: it is not written anew unless asked for.
+  get isSettled() {
+    return Boolean(this.answer) && (this.accepted || this.isChosen);
   }
 
   // The plan, with every decision by hand in the place of what it is about; in the order of the source.
@@ -38,13 +51,19 @@ export class Sentence {
     return [...this.planned.filter((edit) => !hidden(edit)), ...made].sort((a, b) => start(a) - start(b));
   }
 
-  // A rejection is about one edit; any other decision is about its place, whatever is planned there.
+  // To reject a word that stays is about that edit; any other decision is about its place, whatever is planned there.
   hides(decision, edit) {
-    return decision.key === keyOf(edit) || (!decision.rejected && overlap(decision.span, placeOf(edit, this.words)));
+    const isPlace = decision.edit || !decision.rejected;
+    return decision.key === keyOf(edit) || (isPlace && overlap(decision.span, placeOf(edit, this.words)));
   }
 
   get rejected() {
     return this.decisions.filter((decision) => decision.rejected);
+  }
+
+  // The wish to keep what a rejected edit would have changed; the rejection itself is what is shown.
+  isRejection(edit) {
+    return this.rejected.some((decision) => decision.edit && keyOf(decision.edit) === keyOf(edit));
   }
 
   isByHand(edit) {
@@ -59,9 +78,12 @@ export class Sentence {
 
   reject(edit) {
     const planned = asPlanned(edit);
-    this.decisions = this.decisions.filter((decision) => decision.key !== keyOf(edit));
+    const key = keyOf(planned), span = placeOf(planned, this.words);
+    this.decisions = this.decisions.filter((decision) => decision.key !== key);
+    // Without the edit the model might still write something else: the words of the source are asked to stay.
+    const keep = planned.insert ? null : { insert: phraseOf(planned), span, note: "you rejected its edit" };
     // Remembered, so that it does not come back with the next plan, and can be put back.
-    this.decisions.push({ edit: null, rejected: planned, span: placeOf(planned, this.words), key: keyOf(planned) });
+    this.decisions.push({ edit: keep, rejected: planned, span, key });
     this.rewrite();
   }
 
@@ -83,12 +105,19 @@ export class Sentence {
   }
 
   choose(index) {
-    this.chosen = index;
+    Object.assign(this, { chosen: index, isChosen: true });
+    if (index === OWN) this.own ??= this.options[0]?.output ?? this.source;
     this.onChange(this);
+  }
+
+  // Nothing is drawn anew, which would take the cursor out of the box.
+  write(text) {
+    this.own = text;
   }
 
   accept(accepted) {
     this.accepted = accepted;
+    say(`Sentence ${this.number} is ${accepted ? "accepted" : "open again"}.`);
     this.onChange(this);
   }
 
@@ -102,16 +131,27 @@ export class Sentence {
   }
 
   get option() {
-    return this.chosen === ORIGINAL ? null : this.options[this.chosen] ?? null;
+    return this.options[this.chosen] ?? null;
   }
 
   get text() {
-    return this.option?.output ?? this.source;
+    return this.chosen === OWN ? this.own : this.option?.output ?? this.source;
   }
 
+  // Edits with what became of each in the text chosen; of a person's own text the service knows nothing.
   get verdicts() {
-    const judged = this.option?.edits ?? this.answer?.edits;
-    return this.pending || !judged ? this.edits : judged;
+    if (this.chosen < 0) return this.edits.map((edit) => ({ ...edit, status: "unknown" }));
+    return this.pending || !this.option?.edits ? this.edits : this.option.edits;
+  }
+
+  statusOf(edit) {
+    return this.verdicts.find((one) => keyOf(one) === keyOf(edit))?.status;
+  }
+
+  // What a person asked for and did not get.
+  get failed() {
+    const failed = ["unmet", "violated", "impossible"];
+    return this.pending ? [] : this.verdicts.filter((edit) => this.isByHand(edit) && failed.includes(edit.status));
   }
 
   get unchanged() {
@@ -122,8 +162,10 @@ export class Sentence {
     return { source: this.source, edits: this.edits.map(asPlanned) };
   }
 
+  // One that is better left alone is not given a plan, even an empty one, which would be carried out.
   toRequest() {
-    return { space: this.space, ...this.toPlan() };
+    const plan = this.toPlan();
+    return { space: this.space, ...plan, edits: this.leftAlone && !this.decisions.length ? null : plan.edits };
   }
 
   // From here on, answers to earlier requests are too late.
@@ -131,6 +173,7 @@ export class Sentence {
     this.request?.abort();
     this.request = new AbortController();
     this.pending = true;
+    this.problem = null;
     this.version += 1;
     return this.version;
   }
@@ -138,14 +181,14 @@ export class Sentence {
   // Takes an answer unless a newer request was begun since; says whether it did.
   take(version, answer) {
     if (version !== this.version) return false;
-    Object.assign(this, { answer, pending: false, chosen: 0 });
+    Object.assign(this, { answer, pending: false, chosen: 0, isChosen: false });
     this.onChange(this);
     return true;
   }
 
-  giveUp(version) {
+  giveUp(version, problem = null) {
     if (version !== this.version) return;
-    this.pending = false;
+    Object.assign(this, { pending: false, problem });
     this.onChange(this);
   }
 
@@ -158,8 +201,10 @@ export class Sentence {
       const answer = await ask("/v1/simplify", simplifyRequest([this]), this.request.signal);
       if (this.take(version, answer.sentences[0])) say(`Sentence ${this.number} is now: ${this.text}`);
     } catch (error) {
-      this.giveUp(version);
-      showProblem(error, () => this.rewrite());
+      const replaced = error.name === "AbortError"; // by a newer request
+      this.giveUp(version, replaced ? null : error);
+      if (error.status === 401) showProblem(error, () => this.rewrite());
+      else if (!replaced) say(`Sentence ${this.number} could not be rewritten: ${error.message}`);
     }
   }
 }

@@ -90,13 +90,13 @@ function joined(steps) {
   return runs;
 }
 
-// A rough Flesch-Kincaid grade. The service's own figure is for the text it sent; this one only moves that figure
-// along when a person picks another candidate or changes one sentence.
-export function roughly(sentences) {
-  const words = sentences.flatMap((text) => text.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu) ?? []);
-  const syllables = words.reduce((sum, word) => sum + syllablesOf(word.toLowerCase()), 0);
-  if (!words.length) return { grade: 0, words: 0 };
-  return { grade: 0.39 * (words.length / sentences.length) + 11.8 * (syllables / words.length) - 15.59, words: words.length };
+// A text in parts of some sentences each, so that the first can be read while the rest is still worked on. A sentence
+// never goes on over a newline, so that is where parts begin; joined again they are the text.
+export function inParts(text, size = 500) {
+  const parts = [""];
+  for (const line of text.split(/(?=\n)/)) {
+    if (parts.at(-1).trim() && parts.at(-1).length + line.length > size) parts.push("");
+    parts[parts.length - 1] += line;
+  }
+  return parts;
 }
-
-const syllablesOf = (word) => Math.max(1, (word.replace(/e+$/, "").match(/[aeiouy]+/g) ?? []).length);
