@@ -13,7 +13,7 @@ demo: .venv/.package
 	$(BIN)/redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
 
 serve: .venv/.serve
-	$(BIN)/redraft serve
+	$(BIN)/redraft serve $(ARGS)
 
 test: .venv/.tests .venv/.punkt .venv/.browser
 	$(BIN)/ruff check

@@ -34,7 +34,7 @@ def command(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv("REDRAFT_DATA", raising=False)
 
     def run(*argv: object, stdin: bytes = b"") -> tuple[Any, str, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
         try:
             status: Any = cli.main([str(word) for word in argv])
         except SystemExit as exit:

@@ -37,7 +37,7 @@ def redraft(capfdbinary, monkeypatch):
     """Run the command; returns status, the lines of standard output, and standard error."""
 
     def run(*argv, stdin=b""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin))))
         try:
             status = cli.main([str(word) for word in argv])
         except SystemExit as exit:
@@ -330,6 +330,18 @@ def test_a_sentence_that_is_not_utf8(redraft):
     status, lines, err = simplify(redraft, "--input", "-", "--on-error", "skip", stdin=b"a\ncaf\xe9\nb")
     assert (status, lines) == (1, [PLAIN, "", PLAIN])
     assert "<stdin>:2: not UTF-8: 0xe9 is byte 4" in err
+
+
+@pytest.mark.parametrize("argv", [[], ["-"], ["--input", "-"]], ids=["a-pipe", "a-dash", "an-option"])
+def test_what_another_program_writes_is_read(redraft, argv):
+    assert simplify(redraft, *argv, stdin=f"{SOURCE}\n".encode())[:2] == (0, [PLAIN])
+
+
+def test_a_file_named_as_a_sentence_is_pointed_out(redraft, here):
+    (here / "in.txt").write_text("a\n")
+    status, _, err = simplify(redraft, "in.txt")
+    assert status == 0
+    assert "in.txt is taken for a sentence; --input in.txt reads its lines" in err
 
 
 # ---- as a process ----

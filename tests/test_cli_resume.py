@@ -53,6 +53,37 @@ def test_a_stopped_file_is_gone_on_with(sources, tmp_path, torn):
     assert stopped.read_text() == whole.read_text()
 
 
+def test_a_file_of_another_input_is_not_gone_on_with(sources, tmp_path, capsys):
+    (tmp_path / "other.txt").write_text("a\n" * 500)
+    assert simplify("--input", sources, "--out", tmp_path / "other.txt", "--resume") == 2
+    assert "has 500 lines, and the input only 300" in capsys.readouterr().err
+    assert (tmp_path / "other.txt").read_text() == "a\n" * 500
+
+
+def test_an_interruption_leaves_whole_lines_and_says_how_to_go_on(sources, tmp_path, monkeypatch, capsys):
+    from redraft.decode.redrafter import Redrafter
+
+    calls, decode = [], Redrafter._decode
+
+    def pressed(self, *rest):
+        calls.append(rest)
+        if len(calls) > 20:
+            raise KeyboardInterrupt
+        return decode(self, *rest)
+
+    monkeypatch.setattr(Redrafter, "_decode", pressed)
+    out = tmp_path / "out.txt"
+    assert simplify("--input", sources, "--out", out, "--batch-size", 2) == 130
+    written = out.read_text()
+    assert written.endswith("\n")
+    count = len(written.splitlines())
+    assert 0 < count < len(LINES)
+    assert f"{count} lines in {out}; the same command with --resume goes on" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert simplify("--input", sources, "--out", out, "--resume") == 0
+    assert len(out.read_text().splitlines()) == len(LINES)
+
+
 def test_resuming_without_a_file_begins_it(sources, tmp_path):
     assert simplify("--input", sources, "--out", tmp_path / "new.txt", "--resume") == 0
     assert len((tmp_path / "new.txt").read_text().splitlines()) == len(LINES)

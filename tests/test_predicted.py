@@ -244,6 +244,7 @@ COMMON = Commonness({word: Known(2.0) for word in _KNOWN.split()})
         ("猫在桌子上睡觉", "it does not look like English"),
         ("It was in the house .", None),
         ("the end", "it is too short to be a sentence"),
+        ("Tell your physician immediately if", "it stops in the middle of a sentence"),
         ("Hello", "it is too short to be a sentence"),
         ("U.S.", "it is too short to be a sentence"),
         ("and/or", "it is too short to be a sentence"),

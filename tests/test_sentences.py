@@ -45,10 +45,12 @@ def test_where_sentences_end(text, sentences):
 
 
 def test_signs_of_lists_and_headings_are_no_words_of_sentences():
-    text = "# Before use\n- Read this: all of it.\n  2) Stop.\nTell us:\n\n* a pain\n1. It hurts. 12. No.\n> Quoted :\n"
+    text = (
+        "# Before use\n- Read this: all of it.\n  2) Stop.\nTell us:\n\n* a pain;\n1. It hurts. 12. No.\n> Quoted :\n"
+    )
     assert [(one.space, one.text) for one in split_document(text)] == [
         ("# ", "Before use"), ("\n- ", "Read this: all of it."), ("\n  2) ", "Stop."), ("\n", "Tell us"),
-        (":\n\n* ", "a pain"), ("\n1. ", "It hurts."), (" ", "12."), (" ", "No."), ("\n> ", "Quoted"), (" :\n", ""),
+        (":\n\n* ", "a pain"), (";\n1. ", "It hurts."), (" ", "12."), (" ", "No."), ("\n> ", "Quoted"), (" :\n", ""),
     ]  # fmt: skip
     assert [one.text for one in split_document("1990. Then:")] == ["1990.", "Then", ""]
     assert [one.text for one in split_document("-\n:\nA. Smith - no")] == ["-", ":", "A. Smith - no"]

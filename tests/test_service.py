@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 import subprocess
 import sys
 import threading
@@ -389,18 +390,47 @@ def test_what_is_missing_is_named_with_what_to_install(command, monkeypatch):
 
 
 def test_the_command_starts_the_service(command, monkeypatch):
-    started = {}
-    monkeypatch.setattr("uvicorn.run", lambda app, **options: started.update(options, app=app))
+    started = []
+    monkeypatch.setattr("uvicorn.Server.run", lambda server: started.append(server.config))
     monkeypatch.setattr("redraft.cli.serve._load", lambda _: Held())
     monkeypatch.setenv("REDRAFT_API_KEY", "secret")
-    status, _, err = command("serve", "--port", "8765", "--queue", "10")
-    assert (status, started["host"], started["port"], started["access_log"]) == (0, "127.0.0.1", 8765, False)
-    assert "http://127.0.0.1:8765" in err
-    with TestClient(started["app"]) as client:
+    port = free_port()
+    assert command("serve", "--port", port, "--queue", "10")[0] == 0
+    (config,) = started
+    assert (config.host, config.port, config.access_log) == ("127.0.0.1", port, False)
+    with TestClient(config.app) as client:
         assert client.post("/v1/plan", json={"text": ""}).status_code == 401
     assert command("serve", "--port", "70000")[0] == 2
     monkeypatch.delenv("REDRAFT_API_KEY")
-    assert "no key is set" in command("serve", "--host", "0.0.0.0")[2]
+    assert "no key is set" in command("serve", "--host", "0.0.0.0", "--port", free_port())[2]
+
+
+def test_a_port_that_is_taken_is_told_before_a_model_is_loaded(command, monkeypatch):
+    monkeypatch.setattr("redraft.cli.serve._load", lambda _: pytest.fail("loaded"))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        status, _, err = command("serve", "--port", port)
+    assert status == 2
+    assert f"http://127.0.0.1:{port} cannot be listened on" in err
+    assert "--port" in err.splitlines()[-1]
+
+
+def test_readability_needs_no_model(client):
+    asked = {"before": ["The physician commenced."], "after": ["The doctor began."]}
+    answer = client.post("/v1/readability", json=asked).json()
+    assert answer["before"] > answer["after"]
+    assert "401 characters, and the limit is 400" in error(
+        client.post("/v1/readability", json={"before": ["a" * 401], "after": []}), 400
+    )
+    assert (answer["words_before"], answer["words_after"]) == (3, 3)
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 @pytest.mark.parametrize("device, batch", [("cpu", 4), ("cuda", 32)])

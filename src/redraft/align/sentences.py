@@ -64,9 +64,9 @@ def split_document(text: str) -> list[Sentence]:
 
 
 def _cut(line: str) -> tuple[str, str]:
-    """A line without the colon at its end, and that colon: what follows is a list, and the model knows sentences."""
-    bare = line.removesuffix(":").rstrip()
-    return (bare, line[len(bare) :]) if bare and line.endswith(":") else (line, "")
+    """A line without the sign at its end that belongs to a list, and that sign: the model knows sentences."""
+    bare = line[:-1].rstrip()
+    return (bare, line[len(bare) :]) if bare and line[-1] in ":;," else (line, "")
 
 
 def _ends(word: str, following: str) -> bool:

@@ -1,4 +1,4 @@
-"""The options of every command that predicts plans."""
+"""The planner that the options of a command ask for."""
 
 from __future__ import annotations
 

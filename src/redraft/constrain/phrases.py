@@ -69,16 +69,22 @@ def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
 
 def find(text: str, wanted: Iterable[str]) -> list[tuple[int, int]]:
     """Spans of the text that are one of these forms and begin and end with a word, in order of their ends."""
-    words = split_words(text)
-    starts, ends = {word.start for word in words}, {word.end for word in words}
     spans = set()
     for form in wanted:
         at = text.find(form)
         while at >= 0:
+            starts, ends = _edges(text)
             if at in starts and at + len(form) in ends:
                 spans.add((at, at + len(form)))
             at = text.find(form, at + 1)
     return sorted(spans, key=lambda span: (span[1], span[0]))
+
+
+@lru_cache(maxsize=256)  # a text is looked through for every form of every edit
+def _edges(text: str) -> tuple[frozenset[int], frozenset[int]]:
+    """Where its words start, and where they end."""
+    words = split_words(text)
+    return frozenset(word.start for word in words), frozenset(word.end for word in words)
 
 
 def _with_first(form: str, change: Callable[[str], str]) -> str:

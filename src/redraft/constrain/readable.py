@@ -40,7 +40,10 @@ def unreadable(text: str, commonness: Commonness) -> str | None:
         return "it looks like program text"
     if not _is_english(text, words, commonness):
         return "it does not look like English"
-    return "it is too short to be a sentence" if len(words) < _SENTENCE else None
+    if len(words) < _SENTENCE:
+        return "it is too short to be a sentence"
+    inside = text.rstrip()[-1:].isalpha() and not is_content(words[-1])  # Tell us if
+    return "it stops in the middle of a sentence" if inside else None
 
 
 def is_address(text: str) -> bool:
