@@ -90,8 +90,8 @@ def _open_input(path: str, files: ExitStack) -> IO[bytes]:
 
 def piped() -> bool:
     """Whether another program writes to us: standard input is no terminal, and not empty."""
-    stream: Any = sys.stdin
-    return not stream.isatty() and bool(stream.buffer.peek(1))
+    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+    return peek is not None and not sys.stdin.isatty() and bool(peek(1))
 
 
 def binary(stream: Any) -> IO[bytes]:

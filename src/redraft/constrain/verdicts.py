@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 from redraft.align.words import split_words
@@ -50,7 +51,7 @@ def judge(
         return find(text, wanted)
 
     def words(span: Span) -> int:
-        return len(split_words(text[slice(*span)]))
+        return _count(text[slice(*span)])
 
     kept = [
         (span, words(span))
@@ -70,6 +71,11 @@ def judge(
         reason = (impossible or {}).get(number) if status == "unmet" else None
         verdicts.append(Verdict(edit, "impossible" if reason else status, reason=reason))
     return verdicts
+
+
+@lru_cache(maxsize=4096)
+def _count(phrase: str) -> int:
+    return len(split_words(phrase))
 
 
 def _inside(span: Span, words: int, kept: list[tuple[Span, int]]) -> bool:

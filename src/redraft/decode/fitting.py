@@ -16,8 +16,8 @@ from redraft.decode.models import StepModel
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.transformers_steps import position_limit
 
-_BATCH = 64  # texts scored together
-_AHEAD = 32  # plans read at once
+_BATCH, _BATCH_GPU = 64, 256  # texts scored together
+_AHEAD = 64  # plans read at once
 
 
 def fitted(redrafter: Redrafter, plans: Iterable[EditPlan], *, keep: int = 3, gap: float = 1.0) -> Iterator[EditPlan]:
@@ -61,8 +61,9 @@ def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[fl
     fit = [at for at, size in enumerate(_sizes(redrafter, pairs)) if room is None or size <= room]
     order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of like length are scored together
     found = [-math.inf] * len(pairs)
-    for start in range(0, len(order), _BATCH):
-        group = order[start : start + _BATCH]
+    size = _BATCH if redrafter.model.device.type == "cpu" else _BATCH_GPU
+    for start in range(0, len(order), size):
+        group = order[start : start + size]
         for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
             found[at] = score
     return found
