@@ -33,7 +33,7 @@ def argument(help: str, metavar: str) -> Any:
 
 @dataclass(frozen=True)
 class SettingOptions:
-    """What stands at a field for settings given as text, {"beams": "4"}: each of `names` becomes an option."""
+    """What stands at a field for settings given as text, {"beams": "4"}: each name in `panels` becomes an option."""
 
     of: type
     panels: dict[str, Sequence[str]]
