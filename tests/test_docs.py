@@ -7,17 +7,15 @@ import os
 import re
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
 
 import workshop
+from ports import free_port, wait_for
 from redraft import DecodeConfig
 from redraft.cli import main, settings
 from redraft.experiment.description import read_description
@@ -153,23 +151,6 @@ def test_the_service_starts_and_answers_as_shown(monkeypatch):
             service.wait(30)
     assert len(running) == 2
     assert [answer["sentences"][0]["source"] for answer in answers] == ["They purchased 40 vehicles."]
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
-def wait_for(address, seconds=60):
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except OSError:
-            assert time.monotonic() < until, f"nothing answers at {address}"
-            time.sleep(0.2)
 
 
 def environment():

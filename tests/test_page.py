@@ -3,12 +3,12 @@
 import json
 import os
 import shutil
-import socket
 import threading
 import time
 
 import pytest
 
+from ports import free_port
 from redraft import DecodeConfig, Planner, Redrafter, Simplifier
 from redraft.decode.config import PREDICTED
 from redraft.decode.eight_bit_model import holds_eight_bit_model
@@ -35,9 +35,7 @@ def address(simplifier):
 
     from redraft.serve.app import create_app
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = uvicorn.Server(uvicorn.Config(create_app(simplifier), port=port, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

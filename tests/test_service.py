@@ -14,6 +14,7 @@ import pytest
 import torch
 from fastapi.testclient import TestClient
 
+from ports import free_port
 from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
 from redraft.cli.serve import _batch_for
 from redraft.decode.eight_bit_model import holds_eight_bit_model
@@ -425,12 +426,6 @@ def test_readability_needs_no_model(client):
         client.post("/v1/readability", json={"before": ["a" * 401], "after": []}), 400
     )
     assert (answer["words_before"], answer["words_after"]) == (3, 3)
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 @pytest.mark.parametrize("device, batch", [("cpu", 4), ("cuda", 32)])

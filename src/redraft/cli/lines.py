@@ -88,8 +88,10 @@ def _open_input(path: str, files: ExitStack) -> IO[bytes]:
     return files.enter_context(open(path, "rb"))
 
 
-def piped() -> bool:
-    """Whether another program writes to us: standard input is no terminal, and not empty."""
+def from_a_pipe(texts: Sequence[str], *files: str | None) -> bool:
+    """Whether standard input is meant: by a dash alone, or where nothing is named and another program writes to us."""
+    if texts or any(files):
+        return list(texts) == ["-"]
     peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
     return peek is not None and not sys.stdin.isatty() and bool(peek(1))
 

@@ -13,7 +13,7 @@ import typer
 
 from redraft.cli.align import too_long_notice
 from redraft.cli.command import add_command, argument, option
-from redraft.cli.lines import binary, open_lines, piped, source_of
+from redraft.cli.lines import binary, from_a_pipe, open_lines, source_of
 from redraft.cli.options import Aligner, Device, Encoder, Glossary, Input, Keep, Predictor, Strength, Style
 from redraft.cli.plan_files import add_plan_files
 from redraft.cli.planner import load_planner
@@ -96,10 +96,7 @@ def run_predict(options: PredictOptions) -> int:
     """The command itself; returns the exit status."""
     total: Counter[str] = Counter()
     why: list[str] = []
-    source = (
-        "-" if options.texts == ["-"] or (not options.texts and options.input is None and piped()) else options.input
-    )
-    texts = [] if source == "-" else options.texts
+    texts, source = ([], "-") if from_a_pipe(options.texts, options.input) else (options.texts, options.input)
     if not texts and source is None:
         raise ConfigError("there is nothing to plan.", 'Give sentences ("They remain old .") or --input FILE.')
     with open_lines(texts, source) as lines:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 from redraft.cli.command import SettingOptions, add_command, argument, option
 from redraft.cli.explained import explained
-from redraft.cli.lines import count_lines, open_lines, piped, read_document, sentence_lines
+from redraft.cli.lines import count_lines, from_a_pipe, open_lines, read_document, sentence_lines
 from redraft.cli.options import (
     Batch8,
     Device,
@@ -195,7 +195,7 @@ def run_simplify(options: SimplifyOptions) -> int:
     if options.resume and (options.out is None or options.explain):
         raise ConfigError("--resume goes on with a file of one line for each line of input.",
                           "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
-    if options.texts == ["-"] or (not (options.texts or options.input or options.document or plan) and piped()):
+    if from_a_pipe(options.texts, options.input, options.document, plan):
         options = replace(options, texts=[], input="-")
     for text in options.texts:
         if os.path.isfile(text):
