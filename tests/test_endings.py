@@ -4,6 +4,7 @@ import pytest
 
 from redraft import Edit, EditPlan
 from redraft.align.names import missing_signs
+from redraft.constrain.readable import missing_addresses
 from redraft.constrain.verdicts import judge
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.endings import closed, reopened
@@ -44,3 +45,11 @@ def test_what_has_an_end_is_as_it_was(source):
 )
 def test_signs_that_got_lost_are_told(source, output, lost):
     assert missing_signs(source, output) == lost
+
+
+def test_addresses_that_were_changed_are_told():
+    source = "See https://example.org/a?b=1, or write to me@example.org."
+    assert missing_addresses(source, "See https://example.org/a?b=1 or write to me@example.org.") == []
+    assert missing_addresses(source, "See https:///example.org/a?b =1 or me@example.org.") == [
+        "https://example.org/a?b=1"
+    ]

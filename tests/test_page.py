@@ -151,6 +151,43 @@ def test_what_a_person_chose_or_wrote_outlives_another_plan(page):
     assert "not judged" in second.inner_text() or second.locator(".edits li").count() == 0
 
 
+def test_what_a_person_wrote_outlives_a_run_that_is_broken_off(page):
+    first = "The physician commenced the procedure. " * 13
+    simplified(page, f"{first}\n\nHe was discharged on 12 May 2019.")
+    page.wait_for_selector("#stop", state="hidden")
+    last = page.locator(".sentence").nth(13)
+    last.get_by_label("Write it yourself").check()
+    last.locator("textarea.own").type(" So he was.")
+    last.locator(".accept").first.click()  # the first press counts, though the cursor was in the box
+    assert last.locator(".accept").first.get_attribute("aria-pressed") == "true"
+    own = output(page, 13)
+    assert own.endswith(" So he was.")
+    for _ in range(2):
+        with page.expect_response("**/v1/plan"):
+            page.locator("#strength").press("ArrowRight")
+        page.wait_for_selector("#stop", state="visible")
+        assert downloaded(page, "#export-text").endswith(f"\n\n{own}")
+    page.wait_for_selector("#stop", state="hidden")
+    assert output(page, 13) == own
+    assert "1 of 14" in page.inner_text("#progress")
+
+
+def test_what_is_chosen_while_a_sentence_is_rewritten_stays(page):
+    simplified(page, "The physician commenced the procedure.")
+    card = page.locator(".sentence").first
+    held = []
+    page.route("**/v1/simplify", lambda route: held.append(route))
+    word(page, 0, "procedure").click()
+    page.locator("[role=menuitemradio]", has_text="Delete").first.click()
+    assert card.locator(".accept").first.is_disabled()
+    card.get_by_label("Write it yourself").check()
+    card.locator("textarea.own").fill("The doctor began.")
+    held[0].continue_()
+    page.wait_for_function("() => document.querySelector('.sentence').getAttribute('aria-busy') === 'false'")
+    assert output(page, 0) == "The doctor began."
+    assert page.evaluate("document.activeElement.className") == "own"
+
+
 def test_what_is_no_english_prose_is_left_as_it_is(page):
     text = "医師は患者の苦痛を和らげるために薬を処方した。\n!!! ??? ...\n"
     simplified(page, text)

@@ -24,6 +24,11 @@ def test_fewer_invented_words_come_first_and_ties_stay_in_order():
     assert outputs("It may.", "itx", "it", keep=1) == ["it"]
 
 
+def test_a_word_glued_to_an_apostrophe_is_an_invention():
+    assert outputs("It's well.", "It's well'ssworse", "It's worse") == ["It's worse", "It's well'ssworse"]
+    assert outputs("It's well.", "It'll make", "worse") == ["It'll make", "worse"]
+
+
 @pytest.mark.parametrize("text", ["Xyzzy is 3,000", "It's well-xyzzy", "XYZZY\u2010well", "42 – 7!"])
 def test_words_of_the_source_numbers_and_parts_of_words_are_no_inventions(text):
     assert outputs("The xyzzy may.", text, "may") == [text, "may"]

@@ -45,7 +45,8 @@ def open_lines(
     if not texts and source is None and plan is None:
         raise ConfigError(
             "there is nothing to rewrite.",
-            'Give sentences ("They remain old ."), --input FILE, or --plan FILE.jsonl; --help shows examples.',
+            'Give sentences ("They remain old ."), --input FILE, --document FILE or --plan FILE.jsonl; '
+            "--help shows examples.",
         )
     if source == plan == "-":
         raise ConfigError("--input and --plan are both standard input.", "Put one of them in a file.")

@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _hush()
         return OK
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}" if error.filename else error)
+        say(f"{error.filename}: {error.strerror}\n  Check the path." if error.filename else error)
         return MISTAKE
     except KeyboardInterrupt:
         say("interrupted")

@@ -6,6 +6,7 @@ import logging
 import os
 import socket
 from dataclasses import dataclass, field
+from errno import EACCES, EADDRINUSE
 from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.command import add_command, option
@@ -118,8 +119,9 @@ def _check_free(host: str, port: int) -> None:
             tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as uvicorn does
             tried.bind(address)
     except OSError as error:
-        raise ConfigError(f"http://{host}:{port} cannot be listened on: {error.strerror}.",
-                          f"Choose another port, for example --port {port % _LAST_PORT + 1}.") from None  # fmt: skip
+        taken = f"Choose another port, for example --port {port % _LAST_PORT + 1}."
+        hint = taken if error.errno in (EADDRINUSE, EACCES) else "Check --host: a name or address of this machine."
+        raise ConfigError(f"http://{host}:{port} cannot be listened on: {error.strerror}.", hint) from None
 
 
 def _load(options: ServeOptions) -> Any:

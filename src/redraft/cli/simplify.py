@@ -239,7 +239,8 @@ def run_simplify(options: SimplifyOptions) -> int:
         if count.in_pieces:
             say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
         if count.unchanged:
-            say(f"left as they are (--json says why): {count_lines(count.unchanged)}")
+            what = f"{count.unchanged} sentences" if options.document else count_lines(count.unchanged)
+            say(f"left as they are (--json says why): {what}")
         if count.unmet:
             more = "" if len(count.unmet) <= _SHOWN else f"\n  and {len(count.unmet) - _SHOWN} more; see --json"
             say("asked for, but not met:\n  " + "\n  ".join(count.unmet[:_SHOWN]) + more)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from redraft.align.names import missing, missing_negations, missing_signs
+from redraft.constrain.readable import missing_addresses
 from redraft.constrain.verdicts import Verdict
 
 
@@ -62,9 +63,9 @@ class Decoded:
 
     @property
     def missing(self) -> list[str]:
-        """Names, numbers, negations and signs of the source that the output lacks: where meaning may be lost."""
+        """Names, numbers, negations, addresses and signs that the output lacks: where meaning may be lost."""
         texts = (self.source, self.output)
-        return [*missing(*texts), *missing_negations(*texts), *missing_signs(*texts)]
+        return [*missing(*texts), *missing_negations(*texts), *missing_addresses(*texts), *missing_signs(*texts)]
 
     def to_json(self) -> dict[str, Any]:
         known = {"source": self.source, **self.candidates[0].to_json(), "missing": self.missing}

@@ -17,6 +17,7 @@ from redraft.constrain.commonness import Commonness
 from redraft.decode.decoded import Candidate, Decoded
 
 _HYPHEN = re.compile(f"[{HYPHENS}]")
+_ENDING = 2  # letters of 's, 've, 'll
 _UNLIKELY = 5.0  # log-probability behind the likeliest text beyond which guessed edits do not make up for it
 
 
@@ -50,7 +51,8 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Words as they are compared, parted at hyphens, and without what holds to a word by an apostrophe."""
+    """Words as they are compared, parted at hyphens, and without endings that hold to a word by an apostrophe."""
     for word in split_words(text):
-        if word.text[0] not in APOSTROPHES:
-            yield from filter(None, _HYPHEN.split(normal(word.text)))
+        bare = word.text.lstrip(APOSTROPHES)
+        if bare == word.text or len(bare) > _ENDING:
+            yield from filter(None, _HYPHEN.split(normal(bare)))

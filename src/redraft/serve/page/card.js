@@ -32,7 +32,7 @@ function head(sentence) {
   const accept = button("accept", sentence.accepted ? "Accepted" : "Accept", () => sentence.accept(!sentence.accepted));
   accept.setAttribute("aria-pressed", String(sentence.accepted));
   accept.classList.add("accept");
-  accept.disabled = !sentence.answer;
+  accept.disabled = !sentence.answer || sentence.pending; // a person accepts what is there to read
   const how = button("how", "How it was found", () => showSearch(sentence));
   how.classList.add("how");
   how.disabled = !sentence.answer || Boolean(sentence.unchanged);
@@ -204,11 +204,14 @@ function options(sentence) {
   return sentence.chosen === OWN ? el("div", {}, box, ownText(sentence)) : box;
 }
 
-// Drawn anew only when the cursor leaves it.
+// What is typed is shown as the new text at once; the card is not drawn anew under the cursor.
 function ownText(sentence) {
   const attributes = {
     class: "own", rows: 3, dir: "auto", "data-key": "own", "aria-label": `Your own text of sentence ${sentence.number}`,
-    oninput: (event) => sentence.write(event.currentTarget.value), onchange: () => sentence.onChange(sentence),
+    oninput: ({ currentTarget }) => {
+      sentence.write(currentTarget.value);
+      currentTarget.closest(".main").querySelector(".output").replaceWith(output(sentence));
+    },
   };
   const area = el("textarea", attributes);
   area.value = sentence.own;

@@ -53,8 +53,8 @@ let retry = null;
 // Shows what went wrong; `again` is what to do once a key is given.
 export function showProblem(error, again = null) {
   if (error.name === "AbortError") return; // a newer request took its place
-  if (!(error instanceof ServiceError)) console.error(error);
-  const close = el("button", { type: "button", onclick: clearProblem }, "Dismiss");
+  if (error instanceof Error && !("hint" in error)) console.error(error); // a mistake of this page
+  const close = el("button", { type: "button", onclick: dismiss }, "Dismiss");
   byId("alert").replaceChildren(
     el("div", { class: "notice" }, el("p", {}, el("strong", {}, error.message)), error.hint ? el("p", {}, error.hint) : null, close),
   );
@@ -63,6 +63,11 @@ export function showProblem(error, again = null) {
     byId("key-form").hidden = false;
     byId("key").focus();
   }
+}
+
+function dismiss() {
+  clearProblem();
+  (byId("results").hidden ? byId("text") : byId("results-title")).focus();
 }
 
 export function clearProblem() {

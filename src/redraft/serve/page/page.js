@@ -23,7 +23,7 @@ function simplify() {
     showProblem({ message: "There is no text yet.", hint: "Write or paste some sentences first." });
     return byId("text").focus();
   }
-  earlier = [...sentences];
+  earlier = [...sentences, ...earlier]; // a run that was broken off has not met them all
   return work(text, true);
 }
 
@@ -34,9 +34,11 @@ async function work(text, anew) {
   const whole = text.trimEnd();
   const parts = inParts(whole), tail = text.slice(whole.length);
   clearProblem();
+  busy("Working…");
   try {
+    if (!anew) await rewrite(unfinished(), mine.signal);
     const planning = { strength: Number(byId("strength").value), ...wishes() };
-    for (let i = 0; i < parts.length; i++) {
+    for (let i = 0; whole && i < parts.length; i++) {
       busy(parts.length > 1 ? `Working: ${Math.round((100 * i) / parts.length)} % of the text.` : "Planning the edits…");
       const plan = await ask("/v1/plan", { text: parts[i], ...planning }, mine.signal);
       const added = show(plan.sentences, anew && i === 0);
@@ -44,6 +46,7 @@ async function work(text, anew) {
       drawSummary();
       await rewrite(added, mine.signal);
     }
+    earlier = [];
     say(`${counted(sentences.length, "sentence")} rewritten. ${byId("readability").textContent}`);
   } catch (error) {
     showProblem(error, simplify);
@@ -70,8 +73,23 @@ function wishes() {
   return { keep: lines("keep"), glossary };
 }
 
+const unfinished = () => sentences.filter((sentence) => !sentence.answer && !sentence.problem);
+
+// The text that was not worked on, with what a person had decided about its sentences before.
+function restText() {
+  let text = rest, from = 0;
+  for (const sentence of earlier.filter(({ isSettled }) => isSettled)) {
+    const at = text.indexOf(sentence.source, from);
+    if (at < 0) continue;
+    text = text.slice(0, at) + sentence.text + text.slice(at + sentence.source.length);
+    from = at + sentence.text.length;
+  }
+  return text;
+}
+
 // Puts planned sentences on the page, behind those that are there or in their place.
 function show(planned, anew) {
+  const focus = focused();
   if (anew) {
     sentences.forEach((sentence) => sentence.request?.abort());
     [sentences, cards, between] = [[], new Map(), ""];
@@ -88,7 +106,19 @@ function show(planned, anew) {
   added.forEach((sentence) => cards.set(sentence, makeCard(sentence)));
   byId("sentences").append(...added.map((sentence) => cards.get(sentence)));
   byId("results").hidden = false;
+  if (anew && focus) refocus(focus);
   return added;
+}
+
+// Which part of which card has the focus, to give it back once the cards are new.
+function focused() {
+  const card = document.activeElement.closest(".sentence");
+  return card && { number: card.dataset.number, key: document.activeElement.dataset.key };
+}
+
+function refocus({ number, key }) {
+  const card = document.querySelector(`.sentence[data-number="${number}"]`);
+  (card?.querySelector(`[data-key="${key}"]`) ?? card?.querySelector("h3") ?? byId("results-title")).focus({ preventScroll: true });
 }
 
 // One without words is what stands before the next one.
@@ -123,18 +153,23 @@ async function together(some, versions, signal) {
 
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
-function redraw(sentence) {
+// `whole`: false where the card has shown the change already.
+function redraw(sentence, whole = true) {
   const card = cards.get(sentence);
   if (!card) return; // it belongs to a text that is no longer on show
-  drawCard(card, sentence);
+  if (whole) drawCard(card, sentence);
   drawSummary();
 }
 
 function drawSummary() {
   const accepted = sentences.filter((sentence) => sentence.accepted).length;
   byId("progress").textContent = `${accepted} of ${counted(sentences.length, "sentence")} accepted`;
-  byId("rest").hidden = Boolean(run) || !rest.trim();
-  byId("rest-size").textContent = `The last ${counted(rest.trim().length, "character")} of your text were not worked on; exports hold them as they are.`;
+  const left = unfinished().length, size = rest.trim().length;
+  byId("rest").hidden = Boolean(run) || !(left || size);
+  byId("rest-size").textContent = [
+    left ? `${counted(left, "sentence")} not rewritten.` : "",
+    size ? `The last ${counted(size, "character")} of your text were not worked on; exports hold them as they are.` : "",
+  ].join(" ");
   clearTimeout(measuring);
   measuring = setTimeout(measure, 300);
 }
@@ -155,6 +190,7 @@ async function measure() {
 function busy(message) {
   byId("results").setAttribute("aria-busy", String(Boolean(message)));
   byId("go").textContent = message ? "Working…" : "Simplify";
+  if (!message && document.activeElement === byId("stop")) byId("go").focus();
   byId("stop").hidden = !message;
   byId("doing").textContent = message ?? "";
   if (message) say(message);
@@ -183,7 +219,7 @@ function takeExample() {
 
 async function copyText() {
   try {
-    await copy(asText(sentences, between + rest));
+    await copy(asText(sentences, between + restText()));
     say("Copied.");
     byId("copy").textContent = "Copied";
     setTimeout(() => (byId("copy").textContent = "Copy"), 1500);
@@ -209,14 +245,17 @@ on("text", "keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submits(simplify)(event);
 });
 on("stop", "click", () => run?.abort());
-on("go-on", "click", () => work(rest, false));
+on("go-on", "click", () => {
+  work(rest, false);
+  byId("stop").focus(); // Go on is gone
+});
 on("example", "click", takeExample);
 on("strength", "input", nameStrength);
 on("strength", "change", strengthChanged);
 on("copy", "click", copyText);
-on("export-text", "click", () => download("redraft.txt", asText(sentences, between + rest), "text/plain"));
+on("export-text", "click", () => download("redraft.txt", asText(sentences, between + restText()), "text/plain"));
 on("export-plan", "click", () => download("redraft.jsonl", asPlan(sentences), "application/jsonl"));
-on("export-html", "click", () => download("redraft.html", asHtml(sentences, between + rest), "text/html"));
+on("export-html", "click", () => download("redraft.html", asHtml(sentences, between + restText()), "text/html"));
 // The browser asks before a page with work on it is left.
 addEventListener("beforeunload", (event) => sentences.length && event.preventDefault());
 nameStrength();

@@ -110,9 +110,10 @@ export class Sentence {
     this.onChange(this);
   }
 
-  // Nothing is drawn anew, which would take the cursor out of the box.
+  // The card is not drawn anew, which would take the cursor out of the box.
   write(text) {
     this.own = text;
+    this.onChange(this, false);
   }
 
   accept(accepted) {
@@ -173,6 +174,7 @@ export class Sentence {
     this.request?.abort();
     this.request = new AbortController();
     this.pending = true;
+    this.isChosen = false; // what is asked for now is newer
     this.problem = null;
     this.version += 1;
     return this.version;
@@ -181,7 +183,8 @@ export class Sentence {
   // Takes an answer unless a newer request was begun since; says whether it did.
   take(version, answer) {
     if (version !== this.version) return false;
-    Object.assign(this, { answer, pending: false, chosen: 0, isChosen: false });
+    const stays = this.isChosen && this.chosen < 0; // chosen or written while this was under way
+    Object.assign(this, { answer, pending: false, chosen: stays ? this.chosen : 0, isChosen: stays });
     this.onChange(this);
     return true;
   }
