@@ -76,7 +76,7 @@ def add_serve(app: Typer) -> None:
 
 def run_serve(options: ServeOptions) -> int:
     """The command itself; returns the exit status."""
-    port = whole_number("--port", options.port)
+    port = whole_number("--port", options.port, example=8080)
     batch = whole_number("--batch-size", options.batch_size) if options.batch_size is not None else None
     queue = whole_number("--queue", options.queue)
     if port > _LAST_PORT:

@@ -14,12 +14,12 @@ def say(message: object) -> None:
     print(f"redraft: {message}", file=sys.stderr)
 
 
-def whole_number(flag: str, text: str, *, least: int = 1, words: Sequence[str] = ()) -> int:
+def whole_number(flag: str, text: str, *, least: int = 1, words: Sequence[str] = (), example: int = 8) -> int:
     """The number of an option that came as text; `words` are what else may be written."""
     if not text.isdecimal() or len(text) > 9 or int(text) < least:
         others = "".join(f", nor {word}" for word in words)
         raise ConfigError(
             f"{flag}: {shown(text)} is not a whole number of at least {least}{others}.",
-            f"Write for example {flag} {max(least, 8) if not words else words[0]}.",
+            f"Write for example {flag} {max(least, example) if not words else words[0]}.",
         )
     return int(text)

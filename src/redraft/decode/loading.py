@@ -77,6 +77,8 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[A
         return scripted, scripted.tokenizer
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
+    if name.startswith(("/", ".", "~")) and not Path(name).exists():  # the hub would be asked, and answer in riddles
+        raise ModelError(f"the model {name!r} cannot be loaded: there is no such folder.", f"Give {_NAMES}.")
     try:
         model: Any
         if holds_eight_bit_model(name):
