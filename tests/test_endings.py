@@ -3,8 +3,8 @@
 import pytest
 
 from redraft import Edit, EditPlan
+from redraft.align.addresses import missing_addresses
 from redraft.align.names import missing_signs
-from redraft.constrain.readable import missing_addresses
 from redraft.constrain.verdicts import judge
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.endings import closed, reopened

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redraft.align.addresses import is_address
 from redraft.align.names import missing_negations
 from redraft.align.words import split_words
 from redraft.constrain.commonness import Commonness, Known
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.lexicon import Entry, Lexicon, key_of
 from redraft.constrain.predicted import Levels, Predicted, Sureness, units
-from redraft.constrain.readable import is_address, unreadable
+from redraft.constrain.readable import unreadable
 from redraft.constrain.wishes import KEPT, WANTED, Wish, Wishes
 from redraft.errors import ConfigError, ModelError
 

@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from redraft.align.addresses import is_address
 from redraft.align.function_words import is_content
 from redraft.align.names import is_negation, is_number, names
 from redraft.align.words import APOSTROPHES, Word, normal
 from redraft.constrain.edits import Edit, EditPlan, folded
 from redraft.constrain.lexicon import Entry, Lexicon
-from redraft.constrain.readable import is_address
 from redraft.errors import ConfigError, shown
 
 Floats = NDArray[np.floating]

@@ -5,15 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from redraft.align.addresses import is_address
 from redraft.align.function_words import is_content
 from redraft.align.words import normal, split_words
 from redraft.constrain.commonness import Commonness
 
-_ADDRESS = re.compile(
-    r"\w+://\S+|www\.\S+|[^\s@]+@[^\s@]+\.\w+|[A-Za-z]:\\\S*|[\w-]+(?:\.[\w-]+)+/\S*"
-    r"|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|info|io|eu|uk|de|fr|it|es|nl|ch|at|jp|cn|ru|br|ca|au)"
-)
-_AROUND = "()[]<>.,;!?\"'"  # signs that may stand around one
 _CODE = re.compile(r"[{}<>=]|\w\(|\)\s*:|::|//|&&|\|\||\w_\w|;\s*$")
 _STATEMENT = re.compile(r"\s*(?:[\w.]+\(.*\);?|SELECT\b.+\bFROM\b.+|def \w+\(.*|import \w[\w.]*)\s*")
 _CODE_SIGNS = 0.04  # signs of program text, for each character, at most
@@ -45,17 +41,6 @@ def unreadable(text: str, commonness: Commonness) -> str | None:
         return "it is too short to be a sentence"
     inside = text.rstrip()[-1:].isalpha() and not is_content(words[-1])  # Tell us if
     return "it stops in the middle of a sentence" if inside else None
-
-
-def missing_addresses(source: str, output: str) -> list[str]:
-    """Addresses of the source that do not stand in the output as they are."""
-    words = (word.strip(_AROUND) for word in source.split())
-    return [word for word in words if is_address(word) and word not in output]
-
-
-def is_address(text: str) -> bool:
-    """Whether a text without white space is an address of the web, of a mailbox or of a file."""
-    return _ADDRESS.fullmatch(text.strip(_AROUND)) is not None
 
 
 def _is_english(text: str, words: list[str], commonness: Commonness) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from redraft.align.addresses import missing_addresses
 from redraft.align.names import missing, missing_negations, missing_signs
-from redraft.constrain.readable import missing_addresses
 from redraft.constrain.verdicts import Verdict
 
 
