@@ -41,18 +41,18 @@ def split_document(text: str) -> list[Sentence]:
     """
     found: list[Sentence] = []
     space, start, word = "", 0, 0  # of the sentence, and of the last word read
-    on_a_line = True  # of its own
+    begins_line = True
     for gap in _GAP.finditer(text):
         newline = _NEWLINE.search(gap.group()) is not None
         first, read = word == start, text[word : gap.start()]
         if gap.start() == start:  # only at the very beginning
             space, start = gap.group(), gap.end()
-        elif on_a_line and first and not newline and _MARKER.fullmatch(read):
+        elif begins_line and first and not newline and _MARKER.fullmatch(read):
             space, start = space + text[start : gap.end()], gap.end()
         elif newline or _ends(read, text[gap.end() : gap.end() + 1]):
             sentence, sign = _cut(text[start : gap.start()]) if newline else (text[start : gap.start()], "")
             found.append(Sentence(space, sentence))
-            space, start, on_a_line = sign + gap.group(), gap.end(), newline
+            space, start, begins_line = sign + gap.group(), gap.end(), newline
         word = gap.end()
     rest = text[start:]
     bare, sign = _cut(rest.rstrip())

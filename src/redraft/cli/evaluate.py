@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from redraft.cli.command import add_command, option
+from redraft.cli.options import Data
 from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError, CorpusError, shown
 
@@ -45,9 +46,7 @@ class EvaluateOptions:
         str | None, option("turk, turk_legacy, asset, automets, wiki_auto or wikilarge", "NAME", panel=_CORPUS)
     ] = None
     split: Annotated[str | None, option("test (default), valid or train", "NAME", panel=_CORPUS)] = None
-    data: Annotated[str | None, option("the folder with corpora; REDRAFT_DATA if not given", "DIR", panel=_CORPUS)] = (
-        None
-    )
+    data: Data = None
     source: Annotated[str | None, option("any other set: its sources, one on each line", "FILE", panel=_CORPUS)] = None
     reference: Annotated[
         list[str], option("its references, each a file in the order of the sources", "FILE ...", panel=_CORPUS)

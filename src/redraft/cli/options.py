@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from redraft.cli.command import option
+from redraft.cli.command import argument, option
 
 _MODEL = "The model"
 _PLANNER = "The plan that is predicted"
 
 Input = Annotated[str | None, option("one sentence on each line, UTF-8; - is standard input", "FILE")]
-Data = Annotated[str | None, option("the folder with corpora; REDRAFT_DATA if not given", "DIR")]
+Data = Annotated[str | None, option("the folder with corpora; REDRAFT_DATA if not given", "DIR", panel="The corpus")]
+Texts = Annotated[list[str], argument("one sentence for each argument", "TEXT")]
 
 Model = Annotated[
     str | None,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from redraft.cli.align import too_long_notice
-from redraft.cli.command import add_command, argument, option
+from redraft.cli.command import add_command, option
 from redraft.cli.lines import binary, from_a_pipe, open_lines, source_of
-from redraft.cli.options import Aligner, Device, Encoder, Glossary, Input, Keep, Predictor, Strength, Style
+from redraft.cli.options import Aligner, Device, Encoder, Glossary, Input, Keep, Predictor, Strength, Style, Texts
 from redraft.cli.plan_files import add_plan_files
 from redraft.cli.planner import load_planner
 from redraft.cli.talk import OK, say
@@ -47,7 +47,7 @@ _TOLD = 10  # lines without edits
 class PredictOptions:
     """The edits that would make each sentence simpler, by what people did with such words."""
 
-    texts: Annotated[list[str], argument("one sentence for each argument", "TEXT")] = field(default_factory=list)
+    texts: Texts = field(default_factory=list)
     input: Input = None
     strength: Strength = None
     style: Style = None

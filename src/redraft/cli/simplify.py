@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
-from redraft.cli.command import SettingOptions, add_command, argument, option
+from redraft.cli.command import SettingOptions, add_command, option
 from redraft.cli.explained import explained
 from redraft.cli.lines import count_lines, from_a_pipe, open_lines, read_document, sentence_lines
 from redraft.cli.options import (
@@ -24,6 +24,7 @@ from redraft.cli.options import (
     Predictor,
     Strength,
     Style,
+    Texts,
 )
 from redraft.cli.planner import given_planner_option, load_planner
 from redraft.cli.progress import lines_of, with_bar
@@ -47,9 +48,7 @@ if TYPE_CHECKING:
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
 _OTHERS = tuple(name for name in hints_of(DecodeConfig) if name not in _FIRST)
 _SHOWN = 20  # wishes not met
-_TOGETHER = (
-    4  # batches of a file that are read at a time, to be made of lines of like length; more would keep results back
-)
+_TOGETHER = 4  # batches of a file read at a time, to be made of lines of like length; more would keep results back
 
 _EXAMPLES = """\
 examples:
@@ -79,7 +78,7 @@ _WHAT, _MODEL, _OUT, _SEARCH = "What to rewrite", "The model", "What comes out",
 class SimplifyOptions:
     """Rewrite sentences with a model, each by the edits of its plan or by edits that are predicted."""
 
-    texts: Annotated[list[str], argument("one sentence for each argument", "TEXT")] = field(default_factory=list)
+    texts: Texts = field(default_factory=list)
     input: Annotated[
         str | None, option("one sentence on each line, UTF-8; - is standard input", "FILE", panel=_WHAT)
     ] = None
@@ -183,18 +182,8 @@ def run_simplify(options: SimplifyOptions) -> int:
     settings = options.settings or (PREDICTED_NAME if options.plan == "predict" else None)
     config = config_from_flags(options.search, settings)
     batch_size = whole_number("--batch-size", options.batch_size)
-    if options.trace and not options.json:
-        raise ConfigError("--trace has no place in plain text.", "Add --json.")
-    if options.explain and options.json:
-        raise ConfigError("--explain and --json are two forms of the same.", "Leave one of them out.")
-    if options.prompt is not None and "{source}" not in options.prompt:
-        raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
     plan = None if options.plan in ("none", "predict") else options.plan
-    if options.plan != "predict" and (flag := given_planner_option(options)):
-        raise ConfigError(f"{flag} is about plans that are predicted.", "Add --plan predict, or leave it out.")
-    if options.resume and (options.out is None or options.explain):
-        raise ConfigError("--resume goes on with a file of one line for each line of input.",
-                          "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
+    _check_options(options)
     if from_a_pipe(options.texts, options.input, options.document, plan):
         options = replace(options, texts=[], input="-")
     for text in options.texts:
@@ -236,19 +225,39 @@ def run_simplify(options: SimplifyOptions) -> int:
             say(f"{count_lines(done + count.lines)} in {options.out}; the same command with --resume goes on")
         raise
     finally:
-        if count.in_pieces:
-            say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
-        if count.unchanged:
-            what = f"{count.unchanged} sentences" if options.document else count_lines(count.unchanged)
-            say(f"left as they are (--json says why): {what}")
-        if count.unmet:
-            more = "" if len(count.unmet) <= _SHOWN else f"\n  and {len(count.unmet) - _SHOWN} more; see --json"
-            say("asked for, but not met:\n  " + "\n  ".join(count.unmet[:_SHOWN]) + more)
-        if count.impossible and not options.json:
-            say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
-        if count.skipped:
-            say(f"{count_lines(count.lines)} written, {count.skipped} of them left empty for bad input")
+        _tell(count, options)
     return SKIPPED if count.skipped else OK
+
+
+def _check_options(options: SimplifyOptions) -> None:
+    """What cannot be asked for together."""
+    if options.trace and not options.json:
+        raise ConfigError("--trace has no place in plain text.", "Add --json.")
+    if options.explain and options.json:
+        raise ConfigError("--explain and --json are two forms of the same.", "Leave one of them out.")
+    if options.prompt is not None and "{source}" not in options.prompt:
+        raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
+    if options.plan != "predict" and (flag := given_planner_option(options)):
+        raise ConfigError(f"{flag} is about plans that are predicted.", "Add --plan predict, or leave it out.")
+    if options.resume and (options.out is None or options.explain):
+        raise ConfigError("--resume goes on with a file of one line for each line of input.",
+                          "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
+
+
+def _tell(count: Written, options: SimplifyOptions) -> None:
+    """How the run went, as far as it went."""
+    if count.in_pieces:
+        say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
+    if count.unchanged:
+        what = f"{count.unchanged} sentences" if options.document else count_lines(count.unchanged)
+        say(f"left as they are (--json says why): {what}")
+    if count.unmet:
+        more = "" if len(count.unmet) <= _SHOWN else f"\n  and {len(count.unmet) - _SHOWN} more; see --json"
+        say("asked for, but not met:\n  " + "\n  ".join(count.unmet[:_SHOWN]) + more)
+    if count.impossible and not options.json:
+        say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
+    if count.skipped:
+        say(f"{count_lines(count.lines)} written, {count.skipped} of them left empty for bad input")
 
 
 def _form(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Callable[[Result], str], str]:

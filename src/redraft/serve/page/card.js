@@ -3,7 +3,7 @@ import { el } from "./common.js";
 import { closeMenu, openMenu } from "./menu.js";
 import { showSearch } from "./search.js";
 import { ORIGINAL, OWN } from "./sentences.js";
-import { diff, kindOf, overlap, phraseOf, placeOf, plain, slicer } from "./words.js";
+import { diff, FAILED, kindOf, overlap, phraseOf, placeOf, plain, slicer } from "./words.js";
 
 const VERDICTS = { satisfied: "done", unmet: "not done", violated: "still there", impossible: "cannot be written", pending: "…", unknown: "not judged in this text" };
 const MARKS = { satisfied: "✓", unmet: "✗", violated: "✗", impossible: "⊘", pending: "…", unknown: "–" };
@@ -68,7 +68,7 @@ function source(sentence) {
 
 // What is to be written for a phrase, and whether it was.
 function replacement(sentence, edit) {
-  const failed = ["unmet", "violated", "impossible"].includes(sentence.statusOf(edit)) && !sentence.pending;
+  const failed = FAILED.includes(sentence.statusOf(edit)) && !sentence.pending;
   return el("span", { class: failed ? "new not-done" : "new" }, edit.with.join(" / "), failed ? el("span", { class: "unseen" }, " (not done)") : null);
 }
 
@@ -83,7 +83,7 @@ function onWordKey(event, sentence) {
   const next = words[Math.min(Math.max(0, to), words.length - 1)];
   event.target.tabIndex = -1;
   next.tabIndex = 0;
-  sentence.at = Number(next.dataset.key.replace("word-", ""));
+  sentence.at = numberOf(next);
   next.focus();
 }
 
@@ -106,6 +106,8 @@ function wordButton(sentence, word, index, found) {
   return el("button", attributes, word.text);
 }
 
+const numberOf = (word) => Number(word.dataset.key.replace("word-", ""));
+
 function described(edit) {
   if (edit.insert) return "must stay";
   return edit.delete ? `leave out “${edit.delete}”` : `replace “${edit.substitute}” with ${edit.with.join(" or ")}`;
@@ -113,7 +115,7 @@ function described(edit) {
 
 function toggleMenu(button, sentence, word, found) {
   if (button.getAttribute("aria-expanded") === "true") return closeMenu();
-  sentence.at = Number(button.dataset.key.replace("word-", ""));
+  sentence.at = numberOf(button);
   const span = [word.start, word.end];
   const edit = found?.edit;
   // A decision on one word of a phrase takes the place of the phrase's edit: what is decided covers both.
@@ -242,7 +244,7 @@ function edits(sentence) {
 
 // Words that are predicted to stay, and did: many, and seldom of interest.
 function isUsual(sentence, edit) {
-  return Boolean(edit.insert) && edit.probability != null && !sentence.isByHand(edit) && !["unmet", "impossible"].includes(edit.status);
+  return Boolean(edit.insert) && edit.probability != null && !sentence.isByHand(edit) && !FAILED.includes(edit.status);
 }
 
 function verdict(sentence, edit, index) {

@@ -1,6 +1,6 @@
 // The state of one sentence: what was planned, what a person decided by hand, and what the service wrote.
 import { ask, say, showProblem } from "./common.js";
-import { asPlanned, keyOf, overlap, phraseOf, placeOf } from "./words.js";
+import { asPlanned, FAILED, keyOf, overlap, phraseOf, placeOf } from "./words.js";
 
 export const ORIGINAL = -1; // the choice "Use the original"
 export const OWN = -2; // the choice "Write it yourself"
@@ -151,8 +151,7 @@ export class Sentence {
 
   // What a person asked for and did not get.
   get failed() {
-    const failed = ["unmet", "violated", "impossible"];
-    return this.pending ? [] : this.verdicts.filter((edit) => this.isByHand(edit) && failed.includes(edit.status));
+    return this.pending ? [] : this.verdicts.filter((edit) => this.isByHand(edit) && FAILED.includes(edit.status));
   }
 
   get unchanged() {

@@ -6,6 +6,7 @@ export function slicer(text) {
   return (start, end) => points.slice(start, end).join("");
 }
 
+export const FAILED = ["unmet", "violated", "impossible"]; // verdicts of edits that were not carried out
 export const kindOf = (edit) => ["insert", "delete", "substitute"].find((kind) => kind in edit);
 export const phraseOf = (edit) => edit[kindOf(edit)];
 export const overlap = (one, other) => Boolean(one && other && one[0] < other[1] && other[0] < one[1]);
