@@ -29,6 +29,21 @@ def test_edits_are_marked_on_the_words(tmp_path, capsys):
     assert capsys.readouterr().out == SHOWN + "\n"
 
 
+def test_splits_and_strength_are_shown_and_counted(tmp_path, capsys):
+    path = tmp_path / "plans.jsonl"
+    split = Edit.split("in", span=(38, 40)), Edit.split(), Edit.delete("in", span=(38, 40))
+    plan = EditPlan(SOURCE, split, "light")
+    path.write_text(json.dumps(plan.to_json()) + "\n" + json.dumps(PLAN.to_json()) + "\n")
+    assert main(["plan", "show", str(path)]) == 0
+    assert capsys.readouterr().out == (
+        f"The physician commenced the procedure ⏎ [-in-] the old town.  ⏎  (light)\n{SHOWN}\n"
+    )
+    assert main(["plan", "check", str(path)]) == 0
+    assert capsys.readouterr().out == (
+        "2 plans (2 insert, 2 delete, 1 substitute, 2 split; strength: 1 light), 0 bad lines\n"
+    )
+
+
 def test_colours_add_nothing_but_colours():
     coloured = rendered(plan_marked(PLAN), colour=True)
     assert coloured != SHOWN

@@ -195,6 +195,18 @@ def test_words_that_stay_are_told_together(capsys):
     ]
 
 
+def test_splits_are_told(tmp_path, capsys):
+    path = tmp_path / "plans.jsonl"
+    splits = [{"split": True, "note": "long"}, {"split": "remain", "span": [13, 19]}]
+    path.write_text(json.dumps({"source": "The artisans remain old .", "edits": splits}))
+    assert main(["simplify", "--model", MODEL, "--plan", str(path), "--explain"]) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "  ✗ one more sentence  (long)",
+        "  ✗ new sentence at remain",
+        "",
+    ]
+
+
 def test_two_forms_at_once_are_refused(capsys):
     assert main(["simplify", "--model", MODEL, "--json", "--explain", SENTENCE]) == 2
     assert "--explain and --json" in capsys.readouterr().err

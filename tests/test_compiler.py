@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 import torch
@@ -228,6 +229,19 @@ def test_special_tokens_are_impossible_on_request(name):
     compiled = Compiler(vocabulary_of(TOKENIZERS[name]())).compile([plan], on_special="impossible")[0]
     assert compiled.impossible == {0: "holds a special token"}
     assert {clause.edit for clause in compiled.clauses} == {1, 2}
+
+
+@every_tokenizer
+def test_splits_have_no_clauses_and_leave_the_others_as_they_are(name):
+    source, others = "any old man, who was old", (Edit.insert("old"), Edit.insert("ż"), Edit.delete("who"))
+    splits = Edit.split(), Edit.split("old"), Edit.split("who", span=(13, 16)), Edit.split("old </s>")
+    mixed = [splits[0], others[0], splits[1], others[1], splits[2], others[2], splits[3]]
+    compiler = Compiler(vocabulary_of(TOKENIZERS[name]()))
+    compiler.compile([inserting("old </s>")], on_special="impossible")  # from here on it looks for special tokens
+    plain, found = compiler.compile([EditPlan(source, others), EditPlan(source, tuple(mixed))])
+    places = {mixed.index(edit): number for number, edit in enumerate(others)}
+    assert [replace(clause, edit=places[clause.edit]) for clause in found.clauses] == list(plain.clauses)
+    assert {places[number]: reason for number, reason in found.impossible.items()} == plain.impossible
 
 
 @pytest.mark.parametrize("name", ["word-piece", "characters"])

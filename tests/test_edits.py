@@ -25,6 +25,10 @@ def plan_of(*edits, source=SOURCE):
     pytest.param(Edit.insert("old", weight=2, span=(20, 23), note="keep"),
                  {"insert": "old", "weight": 2.0, "span": [20, 23], "note": "keep"}, id="everything-set"),
     pytest.param(Edit.delete("old", weight=0), {"delete": "old", "weight": 0.0}, id="weight-of-zero"),
+    pytest.param(Edit.split(), {"split": True}, id="split-anywhere"),
+    pytest.param(Edit.split("remain", weight=2, span=(13, 19), probability=0.5, note="long"),
+                 {"split": "remain", "weight": 2.0, "span": [13, 19], "probability": 0.5, "note": "long"},
+                 id="split-at-a-place"),
 ])  # fmt: skip
 def test_an_edit_and_its_json(made, written):
     assert made.to_json() == written
@@ -56,7 +60,8 @@ BAD_EDITS = [
     pytest.param({"insert": "old", "wieght": 2}, "wieght", 'unknown key "wieght"', '"weight"', id="unknown-key"),
     pytest.param({"Delete": "old"}, "Delete", 'unknown key "Delete"', 'closest key is "delete"', id="key-in-capitals"),
     pytest.param("old", None, 'must be an object, but it is the string "old"', '{"insert": "old"}', id="not-an-object"),
-    pytest.param({"weight": 2}, None, 'none of "insert", "delete" or "substitute"', "exactly one", id="no-operation"),
+    pytest.param({"weight": 2}, None, 'none of "insert", "delete", "substitute" or "split"', "exactly one",
+                 id="no-operation"),
     pytest.param({}, None, "none of", "exactly one", id="empty-object"),
     pytest.param({"insert": "a", "delete": "b"}, None, '"insert" and "delete" together', "exactly one",
                  id="two-operations"),
@@ -94,6 +99,19 @@ BAD_EDITS = [
     pytest.param({"insert": "a", "span": [-1, 3]}, "span", "starts before the source", "0 <=", id="span-negative"),
     pytest.param({"insert": "a", "span": [20, 26]}, "span", "[20, 26] ends outside the source, which has 25 characters",
                  "end <= 25", id="span-beyond-the-end"),
+    pytest.param({"split": ""}, "split", "the place is empty", '{"split": true} for anywhere', id="split-empty"),
+    pytest.param({"split": " "}, "split", "the place is empty", '{"split": "which"}', id="split-only-whitespace"),
+    pytest.param({"split": False}, "split", "true or a word of the source, but it is false", '{"split": true}',
+                 id="split-false"),
+    pytest.param({"split": 3}, "split", "but it is the number 3", '{"split": true}', id="split-number"),
+    pytest.param({"split": 1}, "split", "but it is the number 1", '{"split": true}', id="split-one-is-not-true"),
+    pytest.param({"split": None}, "split", "but it is null", '{"split": true}', id="split-null"),
+    pytest.param({"split": True, "with": ["a"]}, "with", "only a substitution", 'leave "with" out', id="split-with"),
+    pytest.param({"split": True, "span": [0, 3]}, "span", "a split anywhere has no place",
+                 '{"split": "which", "span": [0, 3]}', id="split-anywhere-with-a-span"),
+    pytest.param({"split": "a", "insert": "a"}, None, '"insert" and "split" together', "exactly one",
+                 id="split-and-insert"),
+    pytest.param({"insert": True}, "insert", "must be a string, but it is true", "in quotes", id="insert-true"),
     pytest.param({"insert": "a", "note": 7}, "note", "must be a string", "in quotes", id="note-number"),
 ]  # fmt: skip
 
@@ -120,6 +138,12 @@ def test_a_bad_edit_says_where_what_and_what_to_type(bad, field, problem, hint):
     pytest.param({"source": "a", "edits": {}}, "edits", "must be a list of edits, but it is an object", "brackets",
                  id="edits-not-a-list"),
     pytest.param({"source": "a", "edits": None}, "edits", "it is null", "[] asks for none", id="edits-null"),
+    pytest.param({"source": "a", "strength": "high"}, "strength",
+                 'one of "light", "medium" or "strong", but it is the string "high"', '"strength": "light"',
+                 id="strength-of-another-name"),
+    pytest.param({"source": "a", "strength": 0.5}, "strength", "but it is the number 0.5", 'leave "strength" out',
+                 id="strength-number"),
+    pytest.param({"source": "a", "strength": ["light"]}, "strength", "but it is the list", "leave", id="strength-list"),
 ])  # fmt: skip
 def test_a_bad_plan_says_where_what_and_what_to_type(bad, field, problem, hint):
     with pytest.raises(PlanError) as caught:
@@ -132,6 +156,9 @@ def test_a_bad_plan_says_where_what_and_what_to_type(bad, field, problem, hint):
 @pytest.mark.parametrize("make, field", [
     pytest.param(lambda: Edit("drop", "a"), "kind", id="unknown-kind"),
     pytest.param(lambda: Edit.substitute("a"), "with", id="no-target"),
+    pytest.param(lambda: Edit("split", True), "split", id="true-is-for-json"),
+    pytest.param(lambda: Edit.split(span=(0, 1)), "span", id="split-anywhere-with-a-span"),
+    pytest.param(lambda: EditPlan("a", strength="weak"), "strength", id="unknown-strength"),
     pytest.param(lambda: Edit.insert("a", weight=-0.5), "weight", id="negative-weight"),
     pytest.param(lambda: EditPlan("a", Edit.insert("a")), "edits", id="an-edit-without-its-list"),
     pytest.param(lambda: EditPlan("a", [Edit.insert("a"), {"insert": "b"}]), "edits[1]", id="json-among-edits"),
@@ -178,6 +205,14 @@ def test_the_worked_example_survives_the_round_trip():
     assert pickle.loads(pickle.dumps(plan)) == plan
 
 
+@pytest.mark.parametrize("strength", ["light", "medium", "strong", None])
+def test_a_strength_is_written_where_it_is_stated(strength):
+    plan = EditPlan("a", (Edit.split(),), strength)
+    assert plan.to_json() == {"source": "a", "edits": [{"split": True}], **({"strength": strength} if strength else {})}
+    assert EditPlan.from_json(plan.to_json()) == plan
+    assert (hash(plan) == hash(EditPlan("a", (Edit.split(),)))) is (strength is None)
+
+
 words = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(lambda text: text.strip())
 weights = st.floats(0, allow_nan=False, allow_infinity=False) | st.integers(0, 9)
 
@@ -197,9 +232,11 @@ def plans(draw):
         edits.append(draw(st.sampled_from([
             lambda phrase=phrase, rest=rest: Edit.insert(phrase, **rest),
             lambda phrase=phrase, rest=rest: Edit.delete(phrase, **rest),
+            lambda phrase=phrase, rest=rest: Edit.split(phrase, **rest),
+            lambda rest=rest: Edit.split(weight=rest["weight"], note=rest["note"]),
             lambda phrase=f"{phrase} from", targets=targets, rest=rest: Edit.substitute(phrase, *targets, **rest),
         ]))())  # fmt: skip
-    return EditPlan(source, edits)
+    return EditPlan(source, edits, draw(st.sampled_from([None, "light", "medium", "strong"])))
 
 
 @given(plans())
@@ -211,7 +248,9 @@ anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(["source", "edits", "insert", "with", "span", "?"]), inner)
+        | st.dictionaries(
+            st.sampled_from(["source", "edits", "strength", "insert", "split", "with", "span", "?"]), inner
+        )
     ),
     max_leaves=8,
 )

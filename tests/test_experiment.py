@@ -2,16 +2,24 @@
 
 import itertools
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from redraft.cli.main import main
 from redraft.constrain.edits import Edit, EditPlan
+from redraft.constrain.verdicts import judge
 from redraft.decode.eight_bit_model import save_eight_bit_model
 from redraft.errors import ConfigError
+from redraft.evaluate.corpora import Corpus
+from redraft.evaluate.satisfaction import Satisfaction
+from redraft.evaluate.scores import score
 from redraft.evaluate.yardsticks import applied
 from redraft.experiment.description import read_description
+from redraft.experiment.results import Key
 from redraft.experiment.runs import all_runs
+from redraft.experiment.tables import _Part
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -249,12 +257,26 @@ def test_runs_are_named_by_what_they_are(folder):
         read_description(folder / "none.toml")
 
 
+@pytest.mark.parametrize(
+    "splits, cell, head", [(0, "100.0 /  / ", "substitutions"), (1, "100.0 /  /  / 0.0", "splits")]
+)
+def test_splits_carried_out_are_a_fourth_figure(splits, cell, head):
+    judged = [judge(EditPlan("a", (Edit.insert("a"), *[Edit.split()] * splits)), "a")]
+    scores = score(["a"], Corpus("toy", "", ["a"], [["a"]]), measures=[Satisfaction(judged)], samples=0)
+    results = SimpleNamespace(scores={Key("m", "toy", "p", "edit", "first"): scores})
+    description = SimpleNamespace(corpora={"toy": None}, methods={"edit": SimpleNamespace(carries_out=True)})
+    table = _Part(description, results, "m", "p", "first").satisfied()
+    assert f"| edit | {cell} |" in table
+    assert f"{head} | toy |" in table.splitlines()[0]
+
+
 def test_a_plan_is_applied_word_by_word():
     plan = EditPlan("The old man ruled in town .", (
         Edit.delete("old", span=(4, 7)), Edit.substitute("ruled", "was king", span=(12, 17)),
         Edit.insert("town", span=(21, 25)), Edit.delete("man"),
     ))  # fmt: skip
     assert applied(plan) == "The man was king in town ."
+    assert applied(replace(plan, edits=(Edit.split("was", span=(0, 3)), *plan.edits))) == applied(plan)
     assert applied(EditPlan("As it is .")) == "As it is ."
 
 

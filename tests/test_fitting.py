@@ -65,6 +65,13 @@ def test_edits_without_a_span_or_a_choice_are_let_be(redrafter):
     assert list(fitted(redrafter, [plan])) == [plan]
 
 
+def test_splits_and_strength_are_left_unchanged(redrafter):
+    splits = Edit.split(), Edit.split("left", span=(12, 16))
+    plan = EditPlan(SOURCE, (Edit.substitute("man", *TARGETS, span=(8, 11)), *splits), "light")
+    (found,) = fitted(redrafter, [plan])
+    assert (found.edits[1:], found.strength) == (splits, "light")
+
+
 def test_what_is_too_long_keeps_its_order(redrafter):
     source = "The old man left the town. " * 20
     plan = EditPlan(source, (Edit.substitute("man", *TARGETS, span=(8, 11)),))

@@ -2,6 +2,7 @@
 
 import random
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -159,6 +160,21 @@ def test_satisfaction_counts_by_kind():
         "satisfied_insert": 200 / 3, "satisfied_delete": 200 / 3, "satisfied_substitute": 100 / 3,
         "satisfied": 500 / 9,
     })  # fmt: skip
+
+
+def test_splits_have_a_figure_where_they_are_asked_for_and_change_no_other():
+    split = replace(PLAN, edits=(*PLAN.edits, Edit.split(), Edit.split()))
+    outputs = ["The makers are old . They live .", "The makers are old ."]
+    plain, found = (figures(Satisfaction([judge(plan, output) for output in outputs]), outputs, outputs, [outputs])
+                    for plan in (PLAN, split))  # fmt: skip
+    assert found == pytest.approx({**plain, "satisfied_split": 25})
+
+
+def test_splits_keep_no_strict_count_away():
+    verdicts = [[Verdict(PLAN.edits[1], "satisfied", True), Verdict(Edit.split(), "satisfied")]]
+    found = figures(Satisfaction(verdicts), ["-"], ["-"], [["-"]])
+    assert (found["strict_delete"], found["strict"]) == (100, 100)
+    assert "strict_split" not in found
 
 
 def test_the_strict_count_asks_that_the_alternative_was_offered():

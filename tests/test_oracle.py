@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from published import FOLDER, needs_corpora
-from redraft import read_plans
+from redraft import Edit, EditPlan, read_plans
 from redraft.align.exact import align_exactly
 from redraft.align.links import parse_links
 from redraft.align.pairs import SentencePair, read_aligned, split_at_spaces
 from redraft.constrain.oracle import extract
 from redraft.constrain.verdicts import judge
 from redraft.errors import CorpusError
+from redraft.evaluate.report.links_page import Shown, links_page
 
 
 def plan(source, target, links, which="all"):
@@ -57,6 +58,46 @@ CASES = [
 @pytest.mark.parametrize("source, target, links, expected", CASES)
 def test_edits_from_links(source, target, links, expected):
     assert shown(plan(source, target, links)) == expected
+
+
+SPLITS = [
+    pytest.param("He met a man , who is old .", "He met a man . He is old .",
+                 "0-0 1-1 2-2 3-3 5-5 6-6 7-7", ["who"], id="relative-pronoun"),
+    pytest.param("The king died and his sons fought .", "The king died . His sons fought .",
+                 "0-0 1-1 2-2 4-4 5-5 6-6", ["and"], id="conjunction"),
+    pytest.param("The old king , very ill , died .", "The old king died . He was very ill .",
+                 "0-0 1-1 2-2 4-7 5-8 7-3", ["very"], id="behind-a-comma-and-out-of-order"),
+    pytest.param("Kings died , men fought , and towns fell .", "Kings died . Men fought . Towns fell .",
+                 "0-0 1-1 3-3 4-4 7-6 8-7", ["men", "and"], id="two"),
+    pytest.param("They left very soon .", "They went . It was fast .", "0-0 1-1", [""], id="no-link"),
+    pytest.param("The king died in town .", "The king died . The king was in town .", "0-4 1-5 2-2 3-7 4-8",
+                 ["town"], id="the-first-word-again"),
+    pytest.param("A king died . Men fought , who fell .", "A king died . Men fought . They fell .",
+                 "0-0 1-1 2-2 4-4 5-5 8-8", ["who"], id="a-source-of-two"),
+    pytest.param("He met a man , who is old .", "He met an old man .", "0-0 1-1 2-2 3-4 7-3", [], id="none"),
+    pytest.param("A king died . Men fought .", "A king died and men fought .", "0-0 1-1 2-2 4-4 5-5", [], id="fewer"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source, target, links, places", SPLITS)
+def test_splits_where_the_reference_has_more_sentences(source, target, links, places):
+    pair = SentencePair.of(source, target)
+    both = [extract(source, target, pair.source_words, pair.target_words, parse_links(links), which="thin",
+                    splits=splits) for splits in (False, True)]  # fmt: skip
+    plain, found = (one.plan.edits for one in both)
+    splits = [edit for edit in found if edit.kind == "split"]
+    assert [edit.phrase for edit in splits] == places
+    assert all(edit.span is None or source[slice(*edit.span)] == edit.phrase for edit in splits)
+    assert tuple(edit for edit in found if edit.kind != "split") == plain
+    assert both[0].shared == both[1].shared
+    verdicts = judge(both[1].plan, target)
+    assert {verdict.status for verdict in verdicts if verdict.edit.kind == "split"} <= {"satisfied"}
+
+
+def test_splits_are_on_the_page():
+    plan = EditPlan("a b", (Edit.split(), Edit.split("b", span=(2, 3))))
+    page = links_page([Shown(SentencePair.of("a b", "a . b"), frozenset(), plan)])
+    assert '<li class="split">one more sentence</li><li class="split">new sentence at <b>b</b></li>' in page
 
 
 def test_content_words_only():

@@ -137,6 +137,41 @@ def test_a_rejected_edit_brings_the_word_back(page):
     assert changed(page, 0, output(page, 0)) == before
 
 
+def chosen_in_menu(page, text, label):
+    word(page, 0, text).click()
+    page.locator(".word-menu button", has_text=label).first.click()
+
+
+def test_a_new_sentence_is_asked_for_at_a_word_whatever_becomes_of_the_word(page):
+    simplified(page, "The physician, who commenced the procedure, was old.")
+    judged = page.locator(".edits li:is([data-status=satisfied], [data-status=unmet])")
+    word(page, 0, "The").click()
+    page.locator("[role=menu]").wait_for()
+    assert page.locator("[role=menuitemcheckbox]").count() == 0  # the sentence begins there as it is
+    page.keyboard.press("Escape")
+
+    chosen_in_menu(page, "who", "Start a new sentence here")
+    judged.filter(has_text="⏎ new sentence at who").wait_for()
+    assert "⏎" in page.locator(".source").inner_text()
+    chosen_in_menu(page, "who", "Keep")
+    judged.filter(has_text="keep who").wait_for()
+    assert judged.filter(has_text="⏎ new sentence at who").count() == 1
+    edits = json.loads(downloaded(page, "#export-plan"))["edits"]
+    assert [edit["span"] for edit in edits if "split" in edit] == [[15, 18]]
+    assert [edit["split"] for edit in edits if "split" in edit] == ["who"]
+
+    judged.filter(has_text="⏎ new sentence at who").locator(".reject").click()
+    page.locator(".rejected li", has_text="⏎ new sentence at who").wait_for()
+    assert "⏎" not in page.locator(".source").inner_text()
+    page.locator(".rejected button").click()
+    judged.filter(has_text="⏎ new sentence at who").wait_for()
+    chosen_in_menu(page, "who", "Start a new sentence here")
+    page.wait_for_function("!document.querySelector('.source').innerText.includes('⏎')")
+    assert page.locator(".rejected li").count() == 0
+    judged.filter(has_text="keep who").wait_for()
+    assert page.said == []
+
+
 def test_what_a_person_chose_or_wrote_outlives_another_plan(page):
     simplified(page)
     first, second = (page.locator(".sentence").nth(number) for number in (0, 1))

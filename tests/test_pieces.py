@@ -117,6 +117,30 @@ def test_edits_go_with_the_piece_they_stand_in():
     ]
 
 
+@pytest.mark.parametrize("split, at", [
+    pytest.param(Edit.split(), 1, id="anywhere-in-the-longest"),
+    pytest.param(Edit.split("c", span=(6, 7)), 1, id="by-its-span"),
+    pytest.param(Edit.split("b", span=(2, 3)), 0, id="by-its-span-in-a-shorter-piece"),
+    pytest.param(Edit.split("b"), 0, id="by-its-word"),
+    pytest.param(Edit.split("x"), 1, id="a-word-of-no-piece"),
+])  # fmt: skip
+def test_a_split_goes_to_a_piece(split, at):
+    plan = EditPlan("a b ; c d e f", (Edit.insert("a", span=(0, 1)), split), "light")
+    parts = divided(plan, ["a b ;", "c d e f"])
+    assert [part.source for part in parts] == ["a b ;", "c d e f"]
+    assert [[edit.kind for edit in part.edits if edit.kind == "split"] for part in parts] == (
+        [["split"], []] if at == 0 else [[], ["split"]]
+    )
+    for edit in parts[at].edits:
+        assert edit.span is None or parts[at].source[slice(*edit.span)] == edit.phrase
+    assert [part.strength for part in parts] == ["light", "light"]
+
+
+def test_splits_stay_in_their_order():
+    plan = EditPlan("a b", (Edit.split(), Edit.insert("a", span=(0, 1)), Edit.split("b")))
+    assert divided(plan, ["a b"]) == [plan]
+
+
 @pytest.mark.parametrize("edit", [Edit.insert("x"), Edit.delete("b ; c", span=(2, 7))], ids=["no-place", "across"])
 def test_a_plan_with_an_edit_in_no_piece_stays_whole(edit):
     plan = EditPlan(PARTED.source, (*PARTED.edits, edit))

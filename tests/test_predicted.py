@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from redraft.align.addresses import is_address
 from redraft.align.names import missing_negations
 from redraft.align.words import split_words
+from redraft.constrain.common_names import CommonName, CommonNames
 from redraft.constrain.commonness import Commonness, Known
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.lexicon import Entry, Lexicon, key_of
 from redraft.constrain.predicted import Levels, Predicted, Sureness, units
 from redraft.constrain.readable import unreadable
+from redraft.constrain.target_guard import TargetGuard
 from redraft.constrain.wishes import KEPT, WANTED, Wish, Wishes
 from redraft.errors import ConfigError, ModelError
 
@@ -212,7 +214,7 @@ def test_number_words_and_addresses_stay():
     source = "Some twenty-five dozen men visited www.example.org/commenced often"
     words = [word.text for word in split_words(source)]
     plan = predicted(source, delete=words, substitute=("commenced",), strength=1.0)
-    assert by_kind(plan)["insert"] == ["twenty-five", "dozen", "www.example.org/commenced"]
+    assert by_kind(plan)["insert"] == ["Some", "twenty-five", "dozen", "www.example.org/commenced"]
     assert [edit.note for edit in plan.edits if edit.kind == "insert"][-1] == "an address: it stays"
 
 
@@ -288,6 +290,14 @@ def test_wishes_win_over_predictions(tmp_path):
         ("delete", "commenced", (), WANTED),
     ]  # fmt: skip
     assert {edit.weight for edit in granted.edits} == {1.5}
+
+
+def test_wishes_leave_splits_and_strength_as_they_are(tmp_path):
+    splits = Edit.split(), Edit.split("physician", span=(4, 13)), Edit.split("commenced")
+    plan = EditPlan("The physician commenced it .", splits, "strong")
+    granted = wishes(tmp_path, keep="PHYSICIAN\n", glossary="commenced\tphysician\n").granted(plan)
+    assert [edit for edit in granted.edits if edit.kind == "split"] == [splits[0], splits[2], splits[1]]
+    assert granted.strength == "strong"
 
 
 def test_wishes_may_be_patterns_and_are_found_as_whole_words(tmp_path):
@@ -378,5 +388,77 @@ def test_a_lighter_hand_asks_more_words_to_stay():
     kept = [
         by_kind(predicted("the old town", keep=0.85, strength=one))["insert"] for one in (0.0, "light", "medium", 1.0)
     ]
-    assert kept == [["old", "town"], ["old", "town"], [], []]
+    assert kept == [["old", "town"], ["old", "town"], ["old", "town"], []]
     assert Levels.of("medium").keep == pytest.approx(0.9, abs=1e-3)
+
+
+def test_up_to_medium_strength_every_content_word_is_named():
+    """Those below the level weigh least; at more strength they are left to the model."""
+    plan = predicted("the old physician went", substitute=("physician",), keep=0.6, strength="medium")
+    assert [(edit.kind, edit.phrase) for edit in plan.edits] == [
+        ("insert", "old"), ("substitute", "physician"), ("insert", "went"),
+    ]  # fmt: skip
+    assert {edit.weight for edit in plan.edits if edit.kind == "insert"} == {0.015}
+    assert by_kind(predicted("the old town", keep=0.6, strength=Levels(0.72, 0.2, 0.9)))["insert"] == []
+
+
+def test_qualifiers_stay_as_one_phrase():
+    source = "Take no more than 3 unless told, and do not fail to rest"
+    plan = predicted(source, delete=[word.text for word in split_words(source)], strength=1.0)
+    notes = {edit.phrase: edit.note for edit in plan.edits if edit.kind == "insert"}
+    assert notes == {
+        "no more than": "a bound: it stays", "3": "a number: it stays", "unless": "a condition: it stays",
+        "not": "a negation: it stays", "fail to": "a near-negation: it stays",
+    }  # fmt: skip
+
+
+OPPOSITES = Lexicon({
+    "unable": Entry(50, 0, 40, (("able", 0.6), ("not able", 0.3))),
+    "inversely": Entry(50, 0, 40, (("directly", 0.9),)),
+    "atypical": Entry(50, 0, 40, (("typical", 0.89), ("unusual", 0.01))),
+    "hypertension": Entry(50, 0, 40, (("stress", 0.9),)),
+    "commenced": Entry(50, 0, 40, (("first", 0.9),)),
+})  # fmt: skip
+NAMES = CommonNames({
+    "hypertension": CommonName(("high blood pressure",), "a common name for it"),
+    "in the event of": CommonName(("if",), "plain English"),
+    "commenced": CommonName(("started", "began"), "plain English"),
+    "as to": CommonName(("about",), "plain English"),
+})  # fmt: skip
+GUARD = TargetGuard.load()
+
+
+def planned(source, strength=LEVELS):
+    """With a guard and common names, where all words are likely to be replaced."""
+    words = split_words(source)
+    chances = np.tile([0.05, 0.05, 0.9], (len(words), 1))
+    found = Predicted(source, words, chances, OPPOSITES, SURE, Levels.of(strength), guard=GUARD, common=NAMES)
+    return [(edit.phrase, edit.targets, edit.note) for edit in found.plan().edits if edit.kind == "substitute"]
+
+
+REPLACED = "people replace it in 40 of 50 places"
+
+
+@pytest.mark.parametrize(
+    "source, expected",
+    [
+        pytest.param("The unable men", [("unable", ("not able",), REPLACED)], id="the-other-target-is-left"),
+        pytest.param("It grows directly or inversely", [], id="no-target-is-left"),
+        pytest.param("An atypical man", [], id="what-is-left-is-not-likely-enough"),
+        pytest.param("He had hypertension", [("hypertension", ("high blood pressure",), "a common name for it")],
+                     id="a-common-name-goes-before-the-lexicon"),
+        pytest.param("In the event of fire", [("In the event of", ("If",), "plain English")], id="a-phrase"),
+        pytest.param("He asked as to it", [("as to", ("about",), "plain English")], id="closed-class-words-alone"),
+    ],
+)  # fmt: skip
+def test_targets_keep_the_meaning(source, expected):
+    assert planned(source) == expected
+
+
+@pytest.mark.parametrize("strength", [0.0, "light", "medium", "strong", 1.0])
+def test_common_names_are_named_at_every_strength(strength):
+    assert ("commenced", ("started", "began"), "plain English") in planned("He commenced it", strength)
+
+
+def test_common_names_are_not_surer_than_they_are():
+    assert planned("He commenced it", Levels(0.5, 0.7)) == [("commenced", ("first",), REPLACED)]

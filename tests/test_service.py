@@ -238,6 +238,16 @@ def test_without_a_planner_the_model_writes_as_it_likes(client, scripted):
     assert [word["choices"] for word in planned["words"]] == [[]] * 5
 
 
+def test_splits_and_strength_are_taken(client, scripted):
+    splits = [{"split": True}, {"split": "remain", "span": [13, 19]}]
+    given = {"source": BY_HAND, "edits": splits, "strength": "light"}
+    (sentence,) = client.post("/v1/simplify", json={"sentences": [given]}).json()["sentences"]
+    assert sentence["output"] == scripted(BY_HAND).output
+    assert [(edit["split"], edit["status"]) for edit in sentence["edits"]] == [(True, "unmet"), ("remain", "unmet")]
+    weak = client.post("/v1/simplify", json={"sentences": [{**given, "strength": "weak"}]})
+    assert 'sentences[0].strength: must be one of "light"' in error(weak, 400)
+
+
 def test_outputs_are_evaluated(client):
     body = {"sources": [SOURCE], "outputs": ["The doctor began it."], "references": [["The doctor began it in 1990."]]}
     figures = client.post("/v1/evaluate", json=body).json()["figures"]

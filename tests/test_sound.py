@@ -64,3 +64,4 @@ def test_what_the_model_finds_most_unlikely_comes_last_unless_a_person_asked_for
     assert outputs("It.", *texts, log_probs=likely, edits=[guessed]) == ["it is", "xyzzy", "it may"]
     assert outputs("It.", *texts, log_probs=likely) == ["it is", "xyzzy", "it may"]
     assert outputs("It.", *texts, log_probs=likely, edits=[guessed, Edit.insert("may")]) == ["it may", "it is", "xyzzy"]
+    assert outputs("It.", *texts, log_probs=likely, edits=[guessed, Edit.split()]) == ["it is", "xyzzy", "it may"]

@@ -172,6 +172,52 @@ def word_cases(model_of: Callable[..., ScriptedModel]) -> Callable[[str], st.Sea
     return cases
 
 
+@st.composite
+def with_splits(draw: st.DrawFn, case: Case) -> Case:
+    """The same batch with splits among its edits."""
+    plans = []
+    for plan in case.plans:
+        edits = list(plan.plan.edits)
+        for _ in range(draw(st.integers(1, 3))):
+            phrase = draw(st.sampled_from(["", *WORDS]))
+            edits.insert(draw(st.integers(0, len(edits))), Edit.split(phrase, weight=draw(st.sampled_from([0, 1, 5]))))
+        plans.append(EditPlan("s", tuple(edits)))
+    compiled = [
+        replace(new, clauses=tuple(
+            replace(clause, place=old.place) for clause, old in zip(new.clauses, plan.clauses, strict=True)
+        ))
+        for new, plan in zip(compiler_for(case.model.tokenizer).compile(plans), case.plans, strict=True)
+    ]  # fmt: skip
+    return replace(case, plans=compiled)
+
+
+def test_neither_search_sees_splits(device: str) -> None:
+    @seed(0)
+    @settings(max_examples=300 if device == "cpu" else 15, deadline=None, database=None,
+              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(st.data())
+    def same(data: st.DataObject) -> None:
+        plain = data.draw(word_cases(word_model)(device))
+        split = data.draw(with_splits(plain))
+        found, expected = (
+            search(case.model, ["s"] * len(case.plans), case.plans, case.config, case.max_tokens)
+            for case in (split, plain)
+        )
+        assert [[(h.tokens, h.log_prob, h.edit_score, h.carried) for h in one] for one in found] == [
+            [(h.tokens, h.log_prob, h.edit_score, h.carried) for h in one] for one in expected
+        ]
+        slow, expected_slow = (
+            [reference_search(case.model.next_log_probs, plan, case.config, end_tokens=case.model.end_tokens,
+                              max_tokens=limit) for plan, limit in zip(case.plans, case.max_tokens, strict=True)]
+            for case in (split, plain)
+        )  # fmt: skip
+        assert [[(h.tokens, h.log_prob, h.edit_score) for h in one] for one in slow] == [
+            [(h.tokens, h.log_prob, h.edit_score) for h in one] for one in expected_slow
+        ]
+
+    same()
+
+
 @pytest.mark.parametrize("number", range(3))
 def test_search_agrees_with_its_twin_on_whole_words(number: int, device: str) -> None:
     for_many(word_cases(word_model), 400, number, device)

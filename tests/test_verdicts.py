@@ -60,6 +60,45 @@ def test_statuses(edits, text, statuses):
     assert [verdict.status for verdict in judge(plan, text)] == statuses.split()
 
 
+split = Edit.split
+WHO = split("who", span=(14, 17))
+TOWN = "The artisans, who remain old, live in a town."
+TWO = "Anna met a man, who likes cake. The man likes Anna."
+
+
+@pytest.mark.parametrize("source, edits, text, statuses", [
+    pytest.param(TOWN, [split()], TOWN, "unmet", id="anywhere-no-new-sentence"),
+    pytest.param(TOWN, [split()], "The artisans remain old. They live in a town.", "satisfied", id="anywhere"),
+    pytest.param(TOWN, [split(), split()], "They remain old. They live.", "satisfied unmet", id="two-asked-one-made"),
+    pytest.param(TOWN, [split(), split()], "They are. They remain old. They live.", "satisfied satisfied",
+                 id="two-asked-two-made"),
+    pytest.param(TOWN, [split()], "Dr. Old lives in a town.", "unmet", id="the-project-s-own-splitter"),
+    pytest.param(TWO, [split()], TWO, "unmet", id="a-source-of-two"),
+    pytest.param(TWO, [split()], "Anna met a man. He likes cake. The man likes Anna.", "satisfied",
+                 id="two-become-three"),
+    pytest.param(TOWN, [WHO], "The artisans live in a town. They remain old.", "satisfied", id="at-the-place"),
+    pytest.param(TOWN, [WHO], "The artisans remain old. They live in a town.", "unmet", id="elsewhere"),
+    pytest.param(TOWN, [split("who")], "The artisans live. They remain old.", "satisfied", id="by-its-word-alone"),
+    pytest.param(TOWN, [split("whom")], "Artisans remain. They live.", "satisfied", id="a-word-not-in-the-source"),
+    pytest.param(TOWN, [WHO], "An ARTISAN lives there. It remained.", "satisfied", id="by-lemma-and-in-any-case"),
+    pytest.param(TOWN, [WHO], "An ARTISAN remained there. It lives.", "unmet", id="by-lemma-and-elsewhere"),
+    pytest.param(TOWN, [WHO], "Men live here. They remain old.", "satisfied", id="no-word-left-before-counts-anywhere"),
+    pytest.param(TOWN, [WHO], "The artisans. Yes.", "satisfied", id="no-word-left-behind-counts-anywhere"),
+    pytest.param(TOWN, [WHO, split()], "Men live here. They remain old.", "satisfied unmet",
+                 id="and-is-counted-as-one"),
+    pytest.param(TOWN, [WHO], "", "unmet", id="empty-text"),
+    pytest.param(TOWN, [split("live", span=(30, 34))], "The artisans stay old. They live in a town.", "satisfied",
+                 id="nearest-word-that-is-left"),
+    pytest.param("Old men like old books, which old men read.", [split("which", span=(24, 29))],
+                 "Old men like books. Old men read books.", "satisfied", id="any-pair-of-repeated-words"),
+    pytest.param(TWO, [split("who", span=(16, 19))], TWO, "unmet", id="repeated-words-in-an-unchanged-text"),
+    pytest.param(TOWN, [split("who remain", span=(14, 24)), delete("who")], "The artisans who remain live.",
+                 "unmet violated", id="a-split-keeps-no-word"),
+])  # fmt: skip
+def test_statuses_of_splits(source, edits, text, statuses):
+    assert [verdict.status for verdict in judge(EditPlan(source, tuple(edits)), text)] == statuses.split()
+
+
 @pytest.mark.parametrize("variants, edit, text, status", [
     pytest.param("exact", insert("old"), "Old men", "unmet", id="exact"),
     pytest.param("case", insert("remain"), "They remained", "unmet", id="case"),

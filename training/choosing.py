@@ -35,6 +35,7 @@ def sound(source: str, target: str) -> bool:
     size = len(target) / max(len(source), 1)
     return (
         0.35 <= size <= 1.25
+        and "\n" not in target
         and target[-1:] in (".", "!", "?", '"', ")")
         and target[:1] == target[:1].upper()
         and likeness(source, target) >= 0.35

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from multiprocessing import Pool
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,18 +16,19 @@ from typing import Any
 import torch
 
 from redraft.align.names import missing
+from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
 from redraft.files import replacing
-from training.choosing import agreed, chosen, hardly_differs, is_copy
+from training.choosing import chosen, hardly_differs, is_copy
 from training.controls import Controls
 from training.loop import Clock
 from training.sampling import Sampler
 from training.teacher import load_teacher
-from training.text import HeldOut, articles, read_held_out
+from training.text import HeldOut, articles, premises, read_held_out
 
 DONE = "done"  # the file that says that all parts are there
-_PART = 50_000  # sentences between whole files
+_PART = 15_000  # sentences between whole files
 
 
 def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock: Clock, device: torch.device) -> bool:
@@ -35,44 +38,59 @@ def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock
     model.load_state_dict(torch.load(work / "teacher" / "weights.pt", weights_only=True, map_location="cpu"))
     model = model.to(device, torch.bfloat16 if device.type == "cuda" else torch.float32)
     best = _best_controls(model, tokenizer, read_held_out(data), settings, folder)
-    sources = _sources(data, folder, settings)
     sampler = Sampler(model, tokenizer, batch=settings.batch, temperature=settings.temperature)
-    for number, first in enumerate(range(0, len(sources), _PART)):
-        path = folder / f"part-{number:03d}.jsonl"
+    for number, (strength, sources) in enumerate(_parts(_sources(data, folder, settings), settings)):
+        path = folder / f"part-{number:03d}.{strength}.jsonl"
         if path.exists():
             continue
         if clock.over():
             return False
         torch.manual_seed(settings.seed * 1000 + number)  # of this part, whatever went before
-        part, began = sources[first : first + _PART], time.monotonic()
-        drawn = rewritten(sampler, best, part)
+        began = time.monotonic()
+        drawn = rewritten(sampler, best[strength], sources)
         wrote = time.monotonic() - began
-        found = zip(part, chosen(part, drawn), strict=True)
+        found = zip(sources, chosen(sources, drawn), strict=True)
         pairs = [json.dumps(pair, ensure_ascii=False) for pair in found if pair[1]]
         _write(path, pairs)
-        print(f"part {number}: {len(part):,} sentences, {len(pairs):,} pairs; {wrote:.0f} s to write, "
+        print(f"part {number}, {strength}: {len(sources):,} sentences, {len(pairs):,} pairs; {wrote:.0f} s to write, "
               f"{time.monotonic() - began - wrote:.0f} s to choose", flush=True)  # fmt: skip
     write_tagged(work)
     (folder / DONE).touch()
     return True
 
 
+def _parts(sources: Sequence[str], settings: SimpleNamespace) -> Iterator[tuple[str, Sequence[str]]]:
+    """(strength, sentences): in turn, so that there is something of each whenever the clock runs out."""
+    queues: dict[str, list[Sequence[str]]] = {}
+    start = 0
+    for strength, table in settings.strengths.items():
+        end = start + table["sources"]
+        queues[strength] = [sources[at : min(at + _PART, end)] for at in range(start, end, _PART)]
+        start = end
+    for turn in itertools.zip_longest(*queues.values()):
+        yield from ((strength, part) for strength, part in zip(queues, turn, strict=True) if part)
+
+
 def read_distilled(work: Path, near_copies: float, seed: int) -> list[tuple[str, str]]:
-    """The pairs of all parts; of those that hardly differ only a share."""
+    """The pairs of medium strength; of those that hardly differ only a share."""
     rng = random.Random(seed)
-    return [pair for pair in _pairs(work) if not hardly_differs(*pair) or rng.random() < near_copies]
+    return [
+        (source, target) for strength, source, target in _pairs(work)
+        if strength == "medium" and (not hardly_differs(source, target) or rng.random() < near_copies)
+    ]  # fmt: skip
 
 
 def write_tagged(work: Path) -> None:
     """All pairs in one file, as `redraft train-predictor` reads them."""
-    _write(work / "distil" / "pairs.tsv", [f"distilled\tcased\t{source}\t{target}" for source, target in _pairs(work)])
+    rows = [f"distilled_{strength}\tcased\t{source}\t{target}" for strength, source, target in _pairs(work)]
+    _write(work / "distil" / "pairs.tsv", rows)
 
 
-def _pairs(work: Path) -> Iterator[tuple[str, str]]:
+def _pairs(work: Path) -> Iterator[tuple[str, str, str]]:
     for path in sorted((work / "distil").glob("part-*.jsonl")):
         for line in filter(None, path.read_text(encoding="utf-8").split("\n")):
             source, target = json.loads(line)
-            yield source, target
+            yield path.name.split(".")[1], source, target
 
 
 def rewritten(sampler: Sampler, settings: Sequence[Controls], sources: Sequence[str]) -> list[list[str]]:
@@ -86,61 +104,76 @@ def rewritten(sampler: Sampler, settings: Sequence[Controls], sources: Sequence[
 
 def _best_controls(
     model: Any, tokenizer: Any, held: HeldOut, settings: SimpleNamespace, folder: Path
-) -> list[Controls]:
-    """The settings with the best mean SARI of both corpora on the held-out sentences; tried once, then remembered."""
+) -> dict[str, list[Controls]]:
+    """For each strength the settings that do best on the held-out sentences; tried once, then remembered."""
     path = folder / "controls.json"
     if not path.exists():
         sampler = Sampler(model, tokenizer, batch=settings.batch)
-        grid = [
-            Controls(settings.style, *values)
-            for values in itertools.product(settings.length, settings.likeness, settings.simplicity)
-        ]
-        rows = [
-            {"controls": vars(controls), **figures(held, outputs)}
-            for controls, outputs in zip(grid, rewritten(sampler, grid, held.sources), strict=True)
-        ]
-        rows.sort(key=lambda row: -row["mean"])
+        grids = {strength: _grid(table) for strength, table in settings.strengths.items()}
+        every = list(dict.fromkeys(controls for grid in grids.values() for controls in grid))
+        outputs = rewritten(sampler, every, held.sources)
+        with Pool(os.cpu_count()) as pool:
+            found = dict(zip(every, pool.starmap(figures, [(held, texts) for texts in outputs]), strict=True))
+        rows: dict[str, list[dict[str, Any]]] = {}
+        for strength, grid in grids.items():
+            judges = settings.strengths[strength]["judged_by"]
+            grid = sorted(grid, key=lambda controls: -_worth(found[controls], judges))
+            rows[strength] = [{"controls": vars(controls), **found[controls]} for controls in grid[:20]]
+            for row in rows[strength][:4]:
+                print(strength, json.dumps(row), flush=True)
         path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-        for row in rows[:10]:
-            print(json.dumps(row), flush=True)
-        best = [Controls(**row["controls"]) for row in rows[: settings.draws]]
-        torch.manual_seed(settings.seed)
-        sampler = Sampler(model, tokenizer, batch=settings.batch, temperature=settings.temperature)
-        drawn = rewritten(sampler, best, held.sources)
-        agree = [drawn[number][place] for place, number in enumerate(agreed(held.sources, drawn))]
-        for title, outputs in (("one draw", drawn[0]), ("agreed draw", agree)):
-            print(title, json.dumps(figures(held, outputs)), flush=True)
     rows = json.loads(path.read_text(encoding="utf-8"))
-    return [Controls(**row["controls"]) for row in rows[: settings.draws]]
+    return {
+        strength: [Controls(**row["controls"]) for row in rows[strength][: table["draws"]]]
+        for strength, table in settings.strengths.items()
+    }
+
+
+def _grid(table: dict[str, Any]) -> list[Controls]:
+    values = (table[name] for name in ("style", "length", "likeness", "simplicity"))
+    return [Controls(*combination) for combination in itertools.product(*values)]
+
+
+def _worth(found: dict[str, float], corpora: Sequence[str]) -> float:
+    """People's ratings follow SARI and BLEU together; a point of SARI is worth about three of BLEU."""
+    return sum(found[name] + found[f"{name}_bleu"] / 3 for name in corpora)
 
 
 def figures(held: HeldOut, outputs: Sequence[str]) -> dict[str, float]:
-    """SARI on both corpora and their mean; the share of copies, and of outputs that keep every name and number."""
-    sari = Sari()
-    found = {
-        name: float(sari.figures(sari.count(Texts(held.sources, outputs, references)).sum(0))["sari"])
-        for name, references in held.references.items()
-    }
-    found["mean"] = sum(found.values()) / len(found)
+    """SARI and BLEU on both corpora; the share of copies, and of outputs that keep every name and number."""
+    found: dict[str, float] = {}
+    for name, references in held.references.items():
+        texts = Texts(held.sources, outputs, references)
+        for measure, key, title in ((Sari(), "sari", name), (Bleu(), "bleu", f"{name}_bleu")):
+            found[title] = float(measure.figures(measure.count(texts).sum(0))[key])
     found["copies"] = 100 * sum(map(is_copy, held.sources, outputs)) / len(outputs)
     found["kept"] = 100 * sum(not missing(*pair) for pair in zip(held.sources, outputs, strict=True)) / len(outputs)
     return {name: round(value, 2) for name, value in found.items()}
 
 
 def _sources(data: Path, folder: Path, settings: SimpleNamespace) -> list[str]:
-    """Sentences of Wikipedia, drawn by the seed; once, then remembered."""
+    """Sentences of Wikipedia and of inference corpora, drawn by the seed; once, then remembered."""
     path = folder / "sources.txt"
+    wanted = sum(table["sources"] for table in settings.strengths.values())
     if not path.exists():
-        least, most = settings.words
-        fit = [
-            sentence
-            for article in articles(data)
-            for sentence in article
-            if least <= sentence.count(" ") + 1 <= most and sentence[0].isupper() and sentence.endswith(".")
-        ]
-        random.Random(settings.seed).shuffle(fit)
-        _write(path, fit[: settings.sources])
-    return path.read_text(encoding="utf-8").split("\n")[: settings.sources]
+        rng = random.Random(settings.seed)
+        wiki = _fit((sentence for article in articles(data) for sentence in article), settings)
+        other = _fit(premises(data, settings.nli), settings)
+        for some in (wiki, other):
+            rng.shuffle(some)
+        other = other[: int(settings.nli_share * wanted)]
+        mixed = [*other, *wiki[: wanted - len(other)]]
+        rng.shuffle(mixed)
+        _write(path, mixed)
+    return path.read_text(encoding="utf-8").split("\n")[:wanted]
+
+
+def _fit(sentences: Iterable[str], settings: SimpleNamespace) -> list[str]:
+    least, most = settings.words
+    return [
+        sentence for sentence in sentences
+        if least <= sentence.count(" ") + 1 <= most and sentence[0].isupper() and sentence.endswith(".")
+    ]  # fmt: skip
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:

@@ -19,11 +19,14 @@ def read_recipe(path: Path = RECIPE, changes: Sequence[str] = ()) -> dict[str, A
     recipe = tomllib.loads(path.read_text(encoding="utf-8"))
     for change in changes:
         name, _, value = change.partition("=")
-        step, _, key = name.partition(".")
-        if key not in recipe.get(step, {}):
+        *folders, key = name.split(".")
+        table: Any = recipe
+        for folder in folders:
+            table = table.get(folder, {}) if isinstance(table, dict) else {}
+        if not folders or key not in table:
             raise ConfigError(f"--set {change}: {path.name} has no such setting.", "Write STEP.NAME=VALUE.")
         try:
-            recipe[step][key] = tomllib.loads(f"value = {value}")["value"]
+            table[key] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
             raise ConfigError(f"--set {change}: the value is not TOML.", 'Write 100, 0.5, "text" or [1, 2].') from None
     return recipe

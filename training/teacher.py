@@ -80,7 +80,11 @@ def repeated(data: Path, times: dict[str, float], seed: int) -> list[TaggedPair]
     found: list[TaggedPair] = []
     for pair in read_tagged(data / "pairs" / "pairs.tsv.xz", LICENCE_FORBIDS):
         wanted = times.get(pair.tag, 0)
-        if any(sign in pair.source + pair.target for sign in _BROKEN):
+        if is_broken(pair):
             continue
         found += [pair] * (int(wanted) + (rng.random() < wanted % 1))
     return found
+
+
+def is_broken(pair: TaggedPair) -> bool:
+    return any(sign in pair.source + pair.target for sign in _BROKEN)

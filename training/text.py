@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import lzma
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,19 @@ def articles_of(path: Path) -> Iterator[list[str]]:
                 article = []
     if article:
         yield article
+
+
+def premises(data: Path, parts: Sequence[str]) -> Iterator[str]:
+    """The premises of some parts of the inference corpora, each once; nothing where they are not there."""
+    path, seen = data / "nli" / "nli.tsv.xz", set[str]()
+    if not path.exists():
+        return
+    with lzma.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            part, _, premise, _ = line.rstrip("\n").split("\t")
+            if part in parts and premise and premise not in seen:
+                seen.add(premise)
+                yield premise
 
 
 @dataclass(frozen=True)

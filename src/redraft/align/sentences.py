@@ -63,6 +63,17 @@ def split_document(text: str) -> list[Sentence]:
     return found
 
 
+def sentence_starts(text: str) -> list[int]:
+    """Where the sentences of a text begin, in characters."""
+    starts, at = [], 0
+    for sentence in split_document(text):
+        at += len(sentence.space)
+        if sentence.text:
+            starts.append(at)
+        at += len(sentence.text)
+    return starts
+
+
 def _cut(line: str) -> tuple[str, str]:
     """A line without the sign at its end that belongs to a list, and that sign: the model knows sentences."""
     bare = line[:-1].rstrip()

@@ -11,7 +11,7 @@ from rich.text import Text
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.evaluate.report.marks import marked
 
-_STYLES = {"insert": "underline", "delete": "red strike", "substitute": "yellow"}
+_STYLES = {"insert": "underline", "delete": "red strike", "substitute": "yellow", "split": "blue"}
 _PIECES = {"kept": "", "added": "green bold", "deleted": "red strike"}
 
 
@@ -31,22 +31,28 @@ def rendered(text: Text, *, colour: bool) -> str:
 
 
 def plan_marked(plan: EditPlan) -> Text:
-    """The source with its edits on the words; edits without a place follow behind it."""
+    """The source with its edits on the words; edits without a place follow behind it, then the strength."""
     text, at = Text(), 0
-    placed = sorted((edit for edit in plan.edits if edit.span), key=lambda edit: edit.span or (0, 0))
-    for edit in placed:
-        start, end = edit.span or (0, 0)
-        if start >= at:  # of two that overlap, the first
+    placed = [(edit.span[0], edit.kind != "split", edit.span[1], edit) for edit in plan.edits if edit.span]
+    for start, _, end, edit in sorted(placed, key=lambda place: place[:3]):
+        if start >= at and edit.kind == "split":  # before its word, which may have an edit of its own
+            text.append(plan.source[at:start]).append("⏎ ", _STYLES[edit.kind])
+            at = start
+        elif start >= at:  # of two that overlap, the first
             text.append(plan.source[at:start]).append(_sign(edit, plan.source[start:end]), _STYLES[edit.kind])
             at = end
     text.append(plan.source[at:])
     for edit in plan.edits:
         if not edit.span:
             text.append("  ").append(_sign(edit, edit.phrase, alone=True), _STYLES[edit.kind])
+    if plan.strength is not None:
+        text.append(f"  ({plan.strength})")
     return text
 
 
 def _sign(edit: Edit, written: str, *, alone: bool = False) -> str:
+    if edit.kind == "split":
+        return f"⏎ {written}".rstrip()
     if edit.kind == "insert":
         return f"+{written}" if alone else written
     return f"[-{written}-]" if edit.kind == "delete" else f"{{{written} → {' / '.join(edit.targets)}}}"

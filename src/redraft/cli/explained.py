@@ -29,7 +29,8 @@ def explained(result: Result) -> str:
 def _line(verdict: Verdict) -> str:
     edit = verdict.edit
     what = {"insert": f"keep {edit.phrase}", "delete": f"leave out {edit.phrase}",
-            "substitute": f"{edit.phrase} → {' / '.join(edit.targets)}"}[edit.kind]  # fmt: skip
+            "substitute": f"{edit.phrase} → {' / '.join(edit.targets)}",
+            "split": f"new sentence at {edit.phrase}" if edit.phrase else "one more sentence"}[edit.kind]  # fmt: skip
     why = [*([f"{edit.probability:.0%}"] if edit.probability is not None else []), *filter(None, [edit.note])]
     mark = "✓" if verdict.status == "satisfied" else "✗"
     cannot = f"  – {verdict.reason}" if verdict.reason else ""

@@ -159,6 +159,8 @@ def _statistics(total: Counter[str]) -> list[str]:
     if not plans:
         return ["no plans: there are no lines."]
     kinds = {"insertions": "insert", "deletions": "delete", "substitutions": "substitute"}
+    if total["split"]:
+        kinds["splits"] = "split"
     a_sentence = ", ".join(f"{total[kind] / plans:.2f} {name}" for name, kind in kinds.items())
     lines = [f"{plans:,} plans, a sentence: {a_sentence}"]
     if total["shared"]:

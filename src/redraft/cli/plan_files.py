@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.command import add_command, argument
 from redraft.cli.talk import MISTAKE, OK, say
-from redraft.constrain.edits import KINDS
+from redraft.constrain.edits import ALL_KINDS, KINDS, STRENGTHS
 from redraft.constrain.plan_files import read_plans
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ examples:
   redraft plan show plans.jsonl
   redraft plan predict "The physician commenced the procedure ." | redraft plan show -
 
-[-words-] are left out, {one → another} is replaced, underlined words stay.
+[-words-] are left out, {one → another} is replaced, underlined words stay, ⏎ begins a new sentence.
 """
 
 
@@ -56,17 +56,20 @@ def run_check(options: CheckOptions) -> int:
     """The command itself; returns the exit status."""
     mistakes: list[str] = []
     kinds: Counter[str] = Counter()
+    strengths: Counter[str | None] = Counter()
     with read_plans(options.file, on_error="skip", report=lambda error: mistakes.append(str(error))) as plans:
         count = 0
         for plan in plans:
             count += 1
             kinds.update(edit.kind for edit in plan.edits)
+            strengths[plan.strength] += 1
     for mistake in mistakes[:_TOLD]:
         say(mistake)
     if len(mistakes) > _TOLD:
         say(f"and {len(mistakes) - _TOLD:,} more")
-    edits = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS)
-    print(f"{count:,} plans ({edits}), {len(mistakes):,} bad lines")
+    edits = ", ".join(f"{kinds[kind]:,} {kind}" for kind in ALL_KINDS if kind in KINDS or kinds[kind])
+    stated = ", ".join(f"{strengths[name]:,} {name}" for name in STRENGTHS if strengths[name])
+    print(f"{count:,} plans ({edits}{stated and f'; strength: {stated}'}), {len(mistakes):,} bad lines")
     return MISTAKE if mistakes else OK
 
 

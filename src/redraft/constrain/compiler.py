@@ -75,6 +75,8 @@ class Compiler:
         return forms(phrase, self.variants, begins_source=begins(plan.source, phrase))
 
     def _forms_of(self, plan: EditPlan, edit: Edit) -> list[str]:
+        if edit.kind == "split":  # the search does not see it
+            return []
         return [form for phrase in (edit.phrase, *edit.targets) for form in self._forms(plan, phrase)]
 
     def _write(self, wanted: Iterable[str]) -> None:
@@ -127,6 +129,8 @@ class Compiler:
         impossible: dict[int, str] = {}
         for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, self.variants), strict=True)):
             sides: list[tuple[Role, tuple[str, ...], int]]
+            if edit.kind == "split":
+                continue
             if edit.kind == "substitute":
                 sides = [("source", (edit.phrase,), need), ("target", edit.targets, 0)]
             else:
@@ -157,7 +161,7 @@ class Compiler:
             return
         for number, plan in enumerate(plans, 1):
             for place, edit in enumerate(plan.edits):
-                if self._holds_special(plan, (edit.phrase, *edit.targets)):
+                if edit.kind != "split" and self._holds_special(plan, (edit.phrase, *edit.targets)):
                     which = f"plan {number}: " if len(plans) > 1 else ""
                     raise PlanError(
                         f"{which}the phrase of edit {place + 1} holds a special token of the tokenizer",

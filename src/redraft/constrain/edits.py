@@ -11,11 +11,14 @@ from typing import Any, Literal, get_args
 
 from redraft.errors import PlanError, shown
 
-Kind = Literal["insert", "delete", "substitute"]
+Kind = Literal["insert", "delete", "substitute", "split"]
+Strength = Literal["light", "medium", "strong"]
 
-KINDS: tuple[Kind, ...] = get_args(Kind)
-EDIT_KEYS = (*KINDS, "with", "weight", "span", "probability", "note")
-PLAN_KEYS = ("source", "edits")
+ALL_KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[Kind, ...] = ("insert", "delete", "substitute")  # those that the search scores: λ is a triple
+STRENGTHS: tuple[Strength, ...] = get_args(Strength)
+EDIT_KEYS = (*ALL_KINDS, "with", "weight", "span", "probability", "note")
+PLAN_KEYS = ("source", "edits", "strength")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Edit:
     """One change a writer asks for. Errors name its parts by their JSON keys."""
 
     kind: Kind
-    phrase: str  # what to insert, delete or write something else for
+    phrase: str  # what to insert, delete or write something else for; where a new sentence begins, "" for anywhere
     targets: tuple[str, ...] = ()  # a substitution: any one of these carries it out
     weight: float = 1.0  # multiplies the λ of its kind
     span: tuple[int, int] | None = None  # characters of the source
@@ -31,17 +34,25 @@ class Edit:
     note: str | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
+        if self.kind not in ALL_KINDS:
             raise PlanError(
-                f"must be one of {_listed(KINDS)}, but it is {_described(self.kind)}.",
-                'Write Edit.insert("old"), Edit.delete("remain") or Edit.substitute("big", "large").',
+                f"must be one of {_listed(ALL_KINDS)}, but it is {_described(self.kind)}.",
+                'Write Edit.insert("old"), Edit.delete("remain"), Edit.substitute("big", "large") or Edit.split().',
                 field="kind",
             )
         put = object.__setattr__  # the only way to write into a frozen dataclass
-        put(self, "phrase", _phrase(self.phrase, self.kind))
+        anywhere = self.kind == "split" and self.phrase == ""
+        put(self, "phrase", "" if anywhere else _phrase(self.phrase, self.kind))
         put(self, "targets", _targets(self.targets, self.kind, self.phrase))
         put(self, "weight", _weight(self.weight))
         put(self, "span", _span(self.span))
+        if anywhere and self.span is not None:
+            raise PlanError(
+                "a split anywhere has no place in the source.",
+                f'Name the word that the new sentence begins with: {{"split": "which", "span": {list(self.span)}}}, '
+                'or leave "span" out.',
+                field="span",
+            )
         put(self, "probability", _probability(self.probability))
         if self.note is not None:
             _text(self.note, "note")
@@ -70,9 +81,17 @@ class Edit:
         """One of the targets should appear instead of this phrase."""
         return cls("substitute", phrase, targets, weight, span, probability, note)
 
+    @classmethod
+    def split(
+        cls, phrase: str = "", *, weight: float = 1.0, span: tuple[int, int] | None = None,
+        probability: float | None = None, note: str | None = None,
+    ) -> Edit:  # fmt: skip
+        """A new sentence should begin at this word of the source, or anywhere."""
+        return cls("split", phrase, (), weight, span, probability, note)
+
     def to_json(self) -> dict[str, Any]:
         """The edit as an object of a plan file; what has its default value is left out."""
-        obj: dict[str, Any] = {self.kind: self.phrase}
+        obj: dict[str, Any] = {self.kind: self.phrase or True}
         if self.targets:
             obj["with"] = list(self.targets)
         if self.weight != 1.0:
@@ -89,15 +108,16 @@ class Edit:
     def from_json(cls, obj: object) -> Edit:
         """Read one object of a plan's "edits"."""
         values = _object(obj, EDIT_KEYS, "an edit", 'Write for example {"insert": "old"}.')
-        kinds = [kind for kind in KINDS if kind in values]
+        kinds = [kind for kind in ALL_KINDS if kind in values]
         if len(kinds) != 1:
-            found = f"has {_listed(kinds, 'and')} together" if kinds else f"has none of {_listed(KINDS)}"
+            found = f"has {_listed(kinds, 'and')} together" if kinds else f"has none of {_listed(ALL_KINDS)}"
             raise PlanError(
                 f"this edit {found}.", 'Give each edit exactly one of them, for example {"delete": "remain"}.'
             )
         (kind,) = kinds
         rest = {key: values[key] for key in ("weight", "span", "probability", "note") if key in values}
-        return cls(kind, values[kind], values.get("with", ()), **rest)
+        phrase = _split_phrase(values[kind]) if kind == "split" else values[kind]
+        return cls(kind, phrase, values.get("with", ()), **rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +126,7 @@ class EditPlan:
 
     source: str
     edits: tuple[Edit, ...] = ()
+    strength: Strength | None = None  # how much to simplify; None: not stated
 
     def __post_init__(self) -> None:
         _text(self.source, "source")
@@ -119,10 +140,17 @@ class EditPlan:
         for index, edit in enumerate(self.edits):
             _check_belongs(edit, self.source, f"edits[{index}]")
         _check_agreement(self.edits)
+        if self.strength is not None and self.strength not in STRENGTHS:
+            raise PlanError(
+                f"must be one of {_listed(STRENGTHS)}, but it is {_described(self.strength)}.",
+                'Write for example "strength": "light", or leave "strength" out.',
+                field="strength",
+            )
 
     def to_json(self) -> dict[str, Any]:
         """The plan as one line of a plan file holds it."""
-        return {"source": self.source, "edits": [edit.to_json() for edit in self.edits]}
+        stated = {} if self.strength is None else {"strength": self.strength}
+        return {"source": self.source, "edits": [edit.to_json() for edit in self.edits], **stated}
 
     @classmethod
     def from_json(cls, obj: object) -> EditPlan:
@@ -134,7 +162,7 @@ class EditPlan:
         edits = values.get("edits", ())
         if isinstance(edits, list | tuple):
             edits = [_edit_at(index, edit) for index, edit in enumerate(edits)]
-        return cls(values["source"], edits)
+        return cls(values["source"], edits, values.get("strength"))
 
 
 def _edit_at(index: int, obj: object) -> Edit:
@@ -215,6 +243,18 @@ def _phrase(value: object, field: str) -> str:
     if not phrase:
         raise PlanError("the phrase is empty.", "Name at least one word here, or drop this edit.", field=field)
     return phrase
+
+
+def _split_phrase(value: object) -> str:
+    """The phrase of a split in JSON, where true means anywhere."""
+    if value is True:
+        return ""
+    if not isinstance(value, str) or not value.strip():
+        problem = "the place is empty." if isinstance(value, str) else (
+            f"must be true or a word of the source, but it is {_described(value)}.")  # fmt: skip
+        hint = 'Write {"split": true} for anywhere, or {"split": "which"} for a new sentence at that word.'
+        raise PlanError(problem, hint, field="split")
+    return value
 
 
 def _targets(value: object, kind: Kind, phrase: str) -> tuple[str, ...]:

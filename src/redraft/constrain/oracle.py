@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +13,19 @@ from redraft.align.aligners import WordAligner
 from redraft.align.function_words import is_content
 from redraft.align.links import Link, Links
 from redraft.align.pairs import SentencePair
+from redraft.align.sentences import sentence_starts
 from redraft.align.words import Word, normal
 from redraft.constrain.edits import Edit, EditPlan, folded
 from redraft.constrain.sides import Sides, shipped_sides
+from redraft.constrain.verdicts import is_split
+
+# Words and signs that clauses begin with or behind, and how many words a clause may begin before its first link.
+_OPENERS = frozenset({
+    "and", "or", "but", "so", "yet", "nor", "while", "whereas", "although", "though", "because", "since",
+    "which", "who", "whom", "whose", "that", "where", "when",
+})  # fmt: skip
+_SIGNS = frozenset({",", ";", ":", "(", "-", "--"})
+_BEFORE = 3
 
 Which = Literal["all", "content", "thin"]
 
@@ -61,13 +72,14 @@ class _Found:
 
 def extract(
     source: str, reference: str, source_words: Sequence[Word], reference_words: Sequence[Word], links: Links,
-    *, which: Which = "content", sides: Sides | None = None,
+    *, which: Which = "content", sides: Sides | None = None, splits: bool = False,
 ) -> Extracted:  # fmt: skip
     """Words without a link are deleted, words linked to the same word kept, others substituted.
 
     Links that share a word belong together: "a lot of" linked to "many" three times is one substitution. With
     `which="content"` only edits about at least one content word are named; with "thin" of these only those that the
-    paper names, by `sides` or those that come with the package.
+    paper names, by `sides` or those that come with the package. `splits`: where the reference has more sentences than
+    the source, splits are named too.
     """
     before, after = _Side(source, source_words), _Side(reference, reference_words)
     found = _Found()
@@ -76,22 +88,27 @@ def extract(
         linked |= {left for left, _ in group}
         _name(found, before, after, group, which)
     _delete(found, before, [number for number in range(len(source_words)) if number not in linked], which)
-    edits = tuple(edit for _, edit in sorted(found.edits, key=lambda item: item[0]))
     if which == "thin":
-        edits = tuple(edit for edit in edits if _is_thin(edit, sides or shipped_sides()))
+        found.edits = [item for item in found.edits if is_thin(item[1], sides or shipped_sides())]
+    parts = _splits(before, after, links) if splits else []
+    edits = tuple(edit for _, edit in sorted([*parts, *found.edits], key=lambda item: item[0]))
     return Extracted(EditPlan(source, edits), _shared(edits), found.parted)
 
 
 def extract_all(
-    aligner: WordAligner, pairs: Iterable[SentencePair], *, which: Which = "content"
+    aligner: WordAligner, pairs: Iterable[SentencePair], *, which: Which = "content", splits: bool = False
 ) -> Iterator[tuple[SentencePair, Links, Extracted]]:
     """Pair by pair, with the links that an aligner finds."""
     kept, aligned = tee(pairs)
     for links, pair in zip(aligner.align(pair.words for pair in aligned), kept, strict=False):
-        yield pair, links, extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which=which)
+        yield (
+            pair,
+            links,
+            extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which=which, splits=splits),
+        )
 
 
-def _is_thin(edit: Edit, sides: Sides) -> bool:
+def is_thin(edit: Edit, sides: Sides) -> bool:
     """Words that are commoner on the complex side are deleted and replaced, those commoner on the simple side kept."""
     leanings = [sides.leaning(word) for word in edit.phrase.split() if is_content(word)]
     return any(leaning < 0 for leaning in leanings) if edit.kind == "insert" else any(one > 0 for one in leanings)
@@ -153,6 +170,43 @@ def _delete(found: _Found, before: _Side, run: Sequence[int], which: Which) -> N
             found.add(number, Edit.delete(before.phrase([number]), span=before.span([number])))
 
 
+def _splits(before: _Side, after: _Side, links: Links) -> list[tuple[int, Edit]]:
+    """A split for each sentence that the reference has more, by the source word it begins at; else anywhere."""
+    starts = sentence_starts(after.text)
+    more = len(starts) - len(sentence_starts(before.text))
+    found: dict[int, Edit] = {}
+    for sentence in range(2, len(starts) + 1):
+        inside = [number for number, word in enumerate(after.words) if bisect(starts, word.start) == sentence]
+        at = _split_at(before, after, [link for number in inside for link in sorted(links) if link[1] == number])
+        if at is not None and len(found) < more:
+            found[at] = Edit.split(before.phrase([at]), span=before.span([at]))
+    left = [(len(before.words), Edit.split())] * max(more - len(found), 0)
+    return [*found.items(), *left]
+
+
+def _split_at(before: _Side, after: _Side, links: Sequence[Link]) -> int | None:
+    """The word at which the clause of the first linked content word begins, if that is where the reference splits."""
+    firsts = sentence_starts(before.text)
+    for left, right in links:
+        at = _clause_start(before, left)
+        start = before.words[at].start
+        inside = is_content(after.words[right].text) and start not in firsts
+        if inside and is_split(before.text, after.text, start):
+            return at
+    return None
+
+
+def _clause_start(side: _Side, number: int) -> int:
+    """The conjunction or relative pronoun at most a few words before a word, or the word after a comma there."""
+    for at in range(number - 1, max(number - 1 - _BEFORE, -1), -1):
+        word = side.normal([at])
+        if word in _OPENERS:
+            return at
+        if word in _SIGNS:
+            return at + 1
+    return number
+
+
 def _runs(numbers: Sequence[int]) -> list[list[int]]:
     """Numbers that follow one another, together."""
     runs: list[list[int]] = []
@@ -166,4 +220,5 @@ def _runs(numbers: Sequence[int]) -> list[list[int]]:
 
 def _shared(edits: Sequence[Edit]) -> int:
     kept = {edit.phrase.casefold() for edit in edits if edit.kind == "insert"}
-    return sum(1 for edit in edits if edit.kind != "insert" and edit.phrase.casefold() in kept)
+    dropped = [edit for edit in edits if edit.kind not in ("insert", "split")]
+    return sum(edit.phrase.casefold() in kept for edit in dropped)

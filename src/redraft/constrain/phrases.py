@@ -39,6 +39,8 @@ def begins(source: str, phrase: str) -> bool:
 def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
     """For each edit: which occurrence meets an insertion; how many occurrences a deletion or substitution lets pass.
 
+    A split needs none (0), and does not change what the others need.
+
     Insertions of the same phrase are met one after the other. What the plan itself inserts or writes as a target is
     free. A phrase counts as another where it is one of its forms: "War" is a way to write "war", not the reverse, so of
     those two insertions "War" asks for one occurrence of its own and "war" for two of either.
@@ -51,6 +53,9 @@ def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
 
     found = []
     for number, edit in enumerate(edits):
+        if edit.kind == "split":
+            found.append(0)
+            continue
         if variants != "lemma" and named[edit.phrase.casefold()] == 1:  # nearly always
             found.append(int(edit.kind == "insert"))
             continue

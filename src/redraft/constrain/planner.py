@@ -15,12 +15,14 @@ from safetensors import SafetensorError
 
 from redraft.align.trained import TrainedAligner
 from redraft.align.words import split_words
+from redraft.constrain.common_names import CommonNames
 from redraft.constrain.commonness import Commonness
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.lexicon import Lexicon
 from redraft.constrain.predicted import ALTERNATIVES, Levels, Predicted, Strength, Sureness
 from redraft.constrain.predictor import HeadShape, Predictor, PredictorHead, Tables
 from redraft.constrain.readable import unreadable
+from redraft.constrain.target_guard import TargetGuard
 from redraft.constrain.wishes import Wishes
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ConfigError, ModelError, shown
@@ -41,6 +43,7 @@ class Planner:
 
     `strength` says how much is changed: light, medium, strong, or a number from 0 to 1. `style` is the name of a corpus
     that the predictor learned from: it then edits as people did there. `usual` is the style where none is asked for.
+    The tables that guard the meaning and name common words for terms come with the package, not with a predictor.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class Planner:
         self.predictor, self.styles, self.sureness, self.aligner = predictor, tuple(styles), sureness, aligner
         self.usual = usual
         self.check_style(usual)
+        self.guard, self.common = TargetGuard.load(), CommonNames.load()
 
     @classmethod
     def load(cls, folder: str | Path | None = None, *, device: str | None = None) -> Planner:
@@ -111,7 +115,9 @@ class Planner:
             chances = self.predictor.predict([[word.text for word in one] for one in words], number)
             for start, split, table in zip(plain, words, chances, strict=True):
                 lexicon = self.predictor.tables.lexicon
-                plan = Predicted(start.source, split, table, lexicon, self.sureness, levels, alternatives).plan()
+                plan = Predicted(
+                    start.source, split, table, lexicon, self.sureness, levels, alternatives, self.guard, self.common
+                ).plan()
                 yield wishes.granted(plan) if wishes else plan
 
     def unreadable(self, source: str) -> str | None:

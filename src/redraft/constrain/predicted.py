@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from redraft.align.addresses import is_address
 from redraft.align.function_words import is_content
 from redraft.align.names import is_negation, is_number, names
+from redraft.align.qualifiers import qualifiers
 from redraft.align.words import APOSTROPHES, Word, normal
+from redraft.constrain.common_names import SURE, CommonName, CommonNames
 from redraft.constrain.edits import Edit, EditPlan, folded
 from redraft.constrain.lexicon import Entry, Lexicon
+from redraft.constrain.target_guard import TargetGuard
 from redraft.errors import ConfigError, shown
 
 Floats = NDArray[np.floating]
@@ -23,7 +26,7 @@ Strength = Literal["light", "medium", "strong"]
 
 ALTERNATIVES = 3  # targets that a substitution offers
 _DIAL: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
-_MEANING = 0.2  # weight of what the meaning needs: names, numbers, negations, addresses
+_MEANING = 0.2  # weight of what the meaning needs: names, numbers, negations, qualifiers, addresses
 _PULL = {"insert": 0.05, "delete": 0.72, "substitute": 0.07}  # weights of edits that are fairly sure
 _MOST_DELETED = 0.5  # share of a sentence's words: something is to be left of it
 _LEAST_REPLACED = 0.15  # share of its occurrences in which a phrase of several words is replaced, or it is let be
@@ -36,6 +39,7 @@ class Levels:
     delete: float
     substitute: float  # by one of its targets
     keep: float | None = None  # None: only what the meaning needs is asked to stay
+    keep_all: bool = False  # every content word is asked to stay that no other edit is about; `keep` then only weighs
 
     def __post_init__(self) -> None:
         for level in (self.delete, self.substitute, 0.0 if self.keep is None else self.keep):
@@ -50,7 +54,10 @@ class Levels:
         share = _DIAL.get(strength) if isinstance(strength, str) else strength
         if share is None or not 0 <= share <= 1:
             raise ConfigError(f"strength is {shown(strength)}.", "Use light, medium, strong or a number from 0 to 1.")
-        return cls(_between(0.67, 0.05, share), _between(0.45, 0.03, share), _between(0.6, 0.9818, share))
+        return cls(
+            _between(0.67, 0.05, share), _between(0.45, 0.03, share), _between(0.6, 0.9818, share),
+            keep_all=share <= _DIAL["medium"],
+        )  # fmt: skip
 
 
 def _between(first: float, last: float, share: float) -> float:
@@ -92,6 +99,8 @@ class Predicted:
     sureness: Sureness
     levels: Levels
     alternatives: int = ALTERNATIVES  # targets named for a substitution, at most
+    guard: TargetGuard | None = None  # refuses targets that would change the meaning
+    common: CommonNames | None = None  # used before the lexicon
     edits: dict[int, Edit] = field(default_factory=dict)  # by the first word they are about
     taken: set[int] = field(default_factory=set)  # words that some edit is about
 
@@ -106,6 +115,11 @@ class Predicted:
         """First what the meaning needs, then phrases and words to replace, phrases to leave out, words to keep."""
         self._keep_meaning()
         keys = [normal(word.text) for word in self.words]
+        for size in range(self.common.longest if self.common else 0, 0, -1):
+            for start in range(len(self.words) - size + 1):
+                name = self.common.name_of(keys[start : start + size]) if self.common else None
+                if name is not None:
+                    self._name(range(start, start + size), name)
         for size in range(max(1, self.lexicon.longest), 0, -1):
             for start in range(len(self.words) - size + 1):
                 entry = self.lexicon.entry_of(keys[start : start + size])
@@ -117,9 +131,12 @@ class Predicted:
         return EditPlan(self.source, tuple(self.edits[at] for at in sorted(self.edits)))
 
     def _keep_meaning(self) -> None:
-        """Addresses, names, numbers and negations: nothing is written for them, and they are not left out."""
+        """Addresses, qualifiers, names, numbers, negations: nothing is written for them, and they are not left out."""
         for run in self._addresses():
             self._insert(run, "an address: it stays", weight=_MEANING)
+        for run, what in qualifiers(self.words):
+            if self.taken.isdisjoint(run):
+                self._insert(run, f"{what}: it stays", weight=_MEANING)
         named = {name.casefold() for name in names(self.source)}
         for place, word in enumerate(self.words):
             why = None
@@ -142,6 +159,11 @@ class Predicted:
                     yield range(start, at)
                 start = at
 
+    def _name(self, run: range, name: CommonName) -> None:
+        """A common name is sure enough by itself: the words around it hardly matter."""
+        if self.taken.isdisjoint(run) and self.levels.substitute <= SURE:
+            self._substitute(run, name.targets, SURE, name.note)
+
     def _replace(self, run: range, entry: Entry) -> None:
         if not self.taken.isdisjoint(run) or not any(is_content(self.words[at].text) for at in run):
             return
@@ -151,15 +173,28 @@ class Predicted:
         chance = self._chance(run, 2)
         if len(run) > 1:  # how often it is replaced as a phrase tells more than its words do
             chance = max(chance, entry.replaced / entry.seen)
-        sure = self.sureness.of(chance, entry.likely(ALTERNATIVES))
-        if sure < self.levels.substitute:
-            return
-        targets = [_cased(text, phrase) for text, _ in entry.targets if folded(text) != folded(phrase)]
+        if self.sureness.of(chance, entry.likely(ALTERNATIVES)) < self.levels.substitute:
+            return  # the guard is not asked in vain
+        left = self._allowed(phrase, entry)
+        sure = self.sureness.of(chance, left.likely(ALTERNATIVES))
+        if sure >= self.levels.substitute:
+            self._substitute(run, [text for text, _ in left.targets], sure, _why(entry))
+
+    def _allowed(self, phrase: str, entry: Entry) -> Entry:
+        """The entry without the targets that would change the meaning."""
+        if self.guard is None:
+            return entry
+        targets = tuple(item for item in entry.targets if self.guard.refused(phrase, item[0]) is None)
+        return replace(entry, targets=targets)
+
+    def _substitute(self, run: range, texts: Sequence[str], sure: float, note: str) -> None:
+        phrase = self._phrase(run)
+        targets = [_cased(text, phrase) for text in texts if folded(text) != folded(phrase)]
         if not targets:
             return
         edit = Edit.substitute(
             phrase, *targets[: self.alternatives], weight=_weight("substitute", sure, self.levels.substitute),
-            span=self._span(run), probability=round(sure, 3), note=_why(entry),
+            span=self._span(run), probability=round(sure, 3), note=note,
         )  # fmt: skip
         self._add(run, edit)
 
@@ -188,7 +223,8 @@ class Predicted:
             return
         for at, word in enumerate(self.words):
             chance = self._rows[at][0]
-            if at not in self.taken and is_content(word.text) and chance >= self.levels.keep:
+            wanted = chance >= self.levels.keep or (self.levels.keep_all and any(self._rows[at]))  # zeros: not read
+            if wanted and at not in self.taken and is_content(word.text):
                 note = f"people keep it in {chance:.0%} of such places"
                 self._insert(range(at, at + 1), note, weight=_weight("insert", chance, self.levels.keep))
 

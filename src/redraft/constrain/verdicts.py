@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from bisect import bisect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from redraft.align.words import split_words
+from redraft.align.exact import lemma
+from redraft.align.function_words import is_content
+from redraft.align.sentences import sentence_starts
+from redraft.align.words import normal, split_words
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.phrases import Variants, begins, find, forms, needs
 
@@ -56,11 +60,15 @@ def judge(
     kept = [
         (span, words(span))
         for edit in plan.edits
-        for phrase in (edit.targets or (edit.phrase,) if edit.kind != "delete" else ())
+        for phrase in (edit.targets or (edit.phrase,) if edit.kind not in ("delete", "split") else ())
         for span in found(phrase)
     ]
     verdicts = []
+    split = splits_met(plan, text)
     for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, variants), strict=True)):
+        if edit.kind == "split":
+            verdicts.append(Verdict(edit, "satisfied" if split[number] else "unmet"))
+            continue
         written = found(edit.phrase)
         if edit.kind == "insert":
             status: Status = "satisfied" if len(written) >= need else "unmet"
@@ -71,6 +79,79 @@ def judge(
         reason = (impossible or {}).get(number) if status == "unmet" else None
         verdicts.append(Verdict(edit, "impossible" if reason else status, reason=reason))
     return verdicts
+
+
+def splits_met(plan: EditPlan, text: str) -> dict[int, bool]:
+    """Whether the text carries out each split of a plan, by the split's place in the plan.
+
+    The n-th split anywhere is met where the text has at least n sentences more than the source. A split at a place is
+    met where a sentence ends between the nearest content words on its two sides that the text still has; where one
+    side has none left, it counts as a split anywhere.
+    """
+    splits = {number: edit for number, edit in enumerate(plan.edits) if edit.kind == "split"}
+    if not splits:
+        return {}
+    before, after = _content(plan.source), _content(text)
+    more = len(sentence_starts(text)) - len(sentence_starts(plan.source))
+    met, anywhere = {}, 0
+    for number, edit in splits.items():
+        found = [_ends_at(place, before, after) for place in _places(plan.source, edit)]
+        if all(one is None for one in found):
+            anywhere += 1
+            met[number] = more >= anywhere
+        else:
+            met[number] = any(found)
+    return met
+
+
+def is_split(source: str, text: str, place: int) -> bool | None:
+    """Whether a sentence of the text ends at a place of the source; None where a side has no word left in the text."""
+    return _ends_at(place, _content(source), _content(text))
+
+
+def _places(source: str, split: Edit) -> list[int]:
+    """Where a split is asked for: its span, or wherever its word is in the source."""
+    if split.span is not None:
+        return [split.span[0]]
+    return [start for start, _ in find(source, forms(split.phrase))] if split.phrase else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """A content word of a text."""
+
+    key: str  # as it is compared: its lemma
+    start: int
+    sentence: int  # number of its sentence
+
+
+def _content(text: str) -> list[_Content]:
+    starts = sentence_starts(text)
+    return [
+        _Content(lemma(normal(word.text)), word.start, bisect(starts, word.start))
+        for word in split_words(text)
+        if is_content(word.text)
+    ]
+
+
+def _ends_at(place: int, source: Sequence[_Content], text: Sequence[_Content]) -> bool | None:
+    known = {word.key for word in text}
+    left = next((word for word in reversed(source) if word.start < place and word.key in known), None)
+    right = next((word for word in source if word.start >= place and word.key in known), None)
+    if left is None or right is None:
+        return None
+    # Sentences are numbered in order: some pair of occurrences has an end between them if the outermost pair has.
+    return min(_in_sentences(left, source, text)) < max(_in_sentences(right, source, text))
+
+
+def _in_sentences(word: _Content, source: Sequence[_Content], text: Sequence[_Content]) -> list[int]:
+    """The sentences of the text that may have this word of the source.
+
+    One that the text has as often as the source is the same one there; otherwise it may be any of them.
+    """
+    here = [other.start for other in source if other.key == word.key]
+    there = [other.sentence for other in text if other.key == word.key]
+    return [there[here.index(word.start)]] if len(here) == len(there) else there
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from redraft.align.words import Word, normal, split_words
@@ -93,7 +93,7 @@ class Wishes:
                 asked.append(edit)
         left = [edit for edit in plan.edits if not any(_stands_against(edit, other) for other in asked)]
         edits = sorted([*left, *asked, *_replaced(asked)], key=lambda edit: edit.span or (0, 0))
-        return EditPlan(plan.source, tuple(edits))
+        return replace(plan, edits=tuple(edits))
 
 
 def _replaced(asked: Sequence[Edit]) -> Iterator[Edit]:
@@ -110,7 +110,9 @@ def _meet(one: Edit, other: Edit) -> bool:
 
 
 def _stands_against(edit: Edit, wish: Edit) -> bool:
-    """An edit of the same place; or one that would forbid elsewhere what the wish writes."""
+    """An edit of the same place; or one that would forbid elsewhere what the wish writes. A split forbids nothing."""
+    if edit.kind == "split":
+        return False
     if _meet(edit, wish):
         return True
     written = {folded(text) for text in wish.targets or (wish.phrase,)}

@@ -43,6 +43,7 @@ class DecodeConfig:
         False, "a phrase of an unmet edit that is begun counts as pending, so that it is gone on with"
     )
     forbid: bool = _setting(False, "deletions and what is substituted are never written, as with negative")
+    tell: bool = _setting(True, "write the plan into the source, for models that were trained to read it")
     beta: int = _setting(2, "neurologic: how many clauses a node may be behind the best")
     ban: Literal["word", "token"] = _setting("word", "negative: forbid closing the banned word, or its last token")
     length_penalty: float = _setting(1.0, "finished sentences are ranked by log-probability / length ** this")

@@ -48,7 +48,7 @@ def _fitted(redrafter: Redrafter, plans: Sequence[EditPlan], keep: int, gap: flo
                 likely = [target for score, target in found if score >= found[0][0] - gap]
                 edit = replace(edit, targets=tuple(likely[:keep]))
             edits.append(edit)
-        yield EditPlan(plan.source, tuple(edits))
+        yield replace(plan, edits=tuple(edits))
 
 
 def _is_open(edit: Edit) -> bool:

@@ -16,6 +16,7 @@ from redraft.errors import ModelError
 
 SCRIPTED = "scripted:"
 PLAIN_PROMPT = "{source}"  # nothing around it
+READS_PLANS = "reads_plans"  # in a model's configuration
 _NAMES = f"a folder with config.json and weights, a name on the Hugging Face hub, or {SCRIPTED}TABLE.json"
 
 
@@ -44,6 +45,11 @@ def stored_prompt(model: Any) -> str:
         return json.loads(report.read_text(encoding="utf-8"))["run"]["prompt"] or PLAIN_PROMPT
     except (ValueError, KeyError, TypeError):  # a report of another program
         return PLAIN_PROMPT
+
+
+def reads_plans(model: Any) -> bool:
+    """Whether a model was trained to read plans in its sources, as its configuration says."""
+    return not isinstance(model, StepModel) and bool(getattr(model.config, READS_PLANS, False))
 
 
 def load_model(

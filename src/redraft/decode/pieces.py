@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from redraft.constrain.edits import Edit, EditPlan
+from redraft.constrain.phrases import find, forms
 
 _OPENERS = "and|or|but|so|yet|nor|while|whereas|although|though|because|since|which|who|where|when"
 # Where a text may be parted, the best places first; a piece ends with the match. Signs may stand apart from words.
@@ -38,16 +39,30 @@ def parted(text: str, fits: Callable[[str], bool]) -> list[str] | None:
 
 
 def divided(plan: EditPlan, pieces: Sequence[str]) -> list[EditPlan]:
-    """The plan in plans of the pieces of its source; whole where an edit has no place in one of them."""
-    found: list[EditPlan] = []
-    start = 0
+    """The plan in plans of the pieces of its source; whole where an edit has no place in one of them.
+
+    A split without a span goes to the first piece that has its word, a split anywhere to the longest piece.
+    """
+    starts, end = [], 0
     for piece in pieces:
-        start = plan.source.index(piece, start)
-        found.append(EditPlan(piece, tuple(_within(plan, start, start + len(piece)))))
-        start += len(piece)
-    return found if sum(len(part.edits) for part in found) == len(plan.edits) else [plan]
+        starts.append(plan.source.index(piece, end))
+        end = starts[-1] + len(piece)
+    edits: list[list[Edit]] = [[] for _ in pieces]
+    for edit in plan.edits:
+        at = _piece_of(edit, pieces, starts)
+        if at is None:
+            return [plan]
+        moved = edit.span and (edit.span[0] - starts[at], edit.span[1] - starts[at])
+        edits[at].append(replace(edit, span=moved))
+    return [replace(plan, source=piece, edits=tuple(some)) for piece, some in zip(pieces, edits, strict=True)]
 
 
-def _within(plan: EditPlan, start: int, end: int) -> list[Edit]:
-    inside = [edit for edit in plan.edits if edit.span and start <= edit.span[0] and edit.span[1] <= end]
-    return [replace(edit, span=(edit.span[0] - start, edit.span[1] - start)) for edit in inside if edit.span]
+def _piece_of(edit: Edit, pieces: Sequence[str], starts: Sequence[int]) -> int | None:
+    numbers = range(len(pieces))
+    if edit.span is not None:
+        first, last = edit.span
+        return next((at for at in numbers if starts[at] <= first and last <= starts[at] + len(pieces[at])), None)
+    if edit.kind != "split":
+        return None
+    having = (at for at in numbers if edit.phrase and find(pieces[at], forms(edit.phrase)))
+    return next(having, max(numbers, key=lambda at: len(pieces[at])))

@@ -11,12 +11,14 @@ import torch
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.compiler import compiler_for
 from redraft.constrain.edits import EditPlan
+from redraft.constrain.mark_tokens import MarkTokens
+from redraft.constrain.marks import mark
 from redraft.constrain.phrases import Variants
 from redraft.constrain.verdicts import Verdict, judge
 from redraft.decode.config import DecodeConfig
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.graph import Graphs
-from redraft.decode.loading import load_model, stored_prompt
+from redraft.decode.loading import PLAIN_PROMPT, load_model, reads_plans, stored_prompt
 from redraft.decode.models import StepModel
 from redraft.decode.pieces import parted
 from redraft.decode.search import Hypothesis, Observer, search
@@ -41,7 +43,8 @@ class Redrafter:
     `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its
     `tokenizer`), or any StepModel (with a `tokenizer`, its own or given); if it is left out, the model that comes with
     the package. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:"; one that
-    `redraft train` has trained knows its own.
+    `redraft train` has trained knows its own. A model that was trained to read plans (`reads_plans` in its
+    configuration) finds them in the source as marks; for others the search alone carries them out.
     `graphs` replays whole steps, the model included, from CUDA graphs: each shape of batch costs a moment when it comes
     first, and then a fraction of the time.
     """
@@ -64,6 +67,7 @@ class Redrafter:
         self.prompt = stored_prompt(model) if prompt is None else prompt
         self.processors = processors
         self.graphs = Graphs() if graphs else None
+        self._marks = MarkTokens(self.tokenizer) if reads_plans(self.model) else None
         self._compiler = compiler_for(self.tokenizer, variants)
         self._variants: Variants = variants
 
@@ -131,7 +135,7 @@ class Redrafter:
         self, sources: Sequence[str], plans: Sequence[CompiledPlan], config: DecodeConfig, observe: Observer | None
     ) -> tuple[list[int], list[list[Hypothesis]]]:
         """Let `generate` of transformers prepare the inputs, the cache and its processors, then search."""
-        inputs, limits = self._encode(sources, config)
+        inputs, limits = self._encode([plan.plan for plan in plans], config)
 
         def decode(
             model: Any,
@@ -162,17 +166,20 @@ class Redrafter:
         )
         return limits, found
 
-    def _encode(self, sources: Sequence[str], config: DecodeConfig) -> tuple[dict[str, torch.Tensor], list[int]]:
+    def _encode(self, plans: Sequence[EditPlan], config: DecodeConfig) -> tuple[dict[str, torch.Tensor], list[int]]:
         tokenizer, model = self.tokenizer, self.model
         decoder_only = not model.config.is_encoder_decoder
-        texts = [self.prompt.replace("{source}", source) for source in sources] if decoder_only else list(sources)
+        sources = [plan.source for plan in plans]
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
+        rows = self._told(plans) if self._marks and config.tell else self._read(sources)
         side = "left" if decoder_only else tokenizer.padding_side
-        inputs = tokenizer(texts, padding=True, padding_side=side, return_tensors="pt", verbose=False)
-        inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask") if name in inputs}
-        read = inputs["attention_mask"].sum(1).tolist()
-        lengths = [len(tokens) for tokens in self._compiler.vocabulary.encode(sources)] if decoder_only else read
+        inputs = tokenizer.pad({"input_ids": rows}, padding=True, padding_side=side, return_tensors="pt", verbose=False)
+        inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask")}
+        read = [len(row) for row in rows]
+        # An output may be twice as long as what is rewritten, marks and prompt not counted.
+        own = self._compiler.vocabulary.encode(sources) if decoder_only else self._read(sources)
+        lengths = [len(tokens) for tokens in own]
         room = position_limit(model)
         for number, length in enumerate(read):
             if not length:  # the tokenizer adds nothing of its own, and a model cannot read nothing
@@ -191,6 +198,25 @@ class Redrafter:
                 for limit, length in zip(limits, read, strict=True)
             ]
         return inputs, limits
+
+    def _read(self, sources: Sequence[str]) -> list[list[int]]:
+        """The tokens of each source as it stands, with what the tokenizer puts around a text."""
+        decoder_only = not self.model.config.is_encoder_decoder
+        texts = [self.prompt.replace("{source}", source) for source in sources] if decoder_only else list(sources)
+        tokens: list[list[int]] = self.tokenizer(texts, verbose=False)["input_ids"]
+        return tokens
+
+    def _told(self, plans: Sequence[EditPlan]) -> list[list[int]]:
+        """The tokens of each source with its plan in marks; without them where the model cannot read so many."""
+        assert self._marks is not None
+        prompt = PLAIN_PROMPT if self.model.config.is_encoder_decoder else self.prompt
+        room, rows = position_limit(self.model), []
+        for plan in plans:
+            row = self._marks.encode(mark(plan), prompt)
+            if room is not None and len(row) > room - (not self.model.config.is_encoder_decoder):
+                row = self._marks.encode((plan.source,), prompt)
+            rows.append(row)
+        return rows
 
     def _candidates(
         self, plan: CompiledPlan, hypotheses: Sequence[Hypothesis], limit: int, config: DecodeConfig

@@ -419,6 +419,9 @@ def _weights(plan: CompiledPlan, config: DecodeConfig) -> Weights:
         return Weights((MILLION,) * len(edits), (0,) * len(edits), every_side_offered=True)
     values: list[int] = []
     for edit in edits:
+        if edit.kind not in KINDS:  # a split has no clauses
+            values.append(0)
+            continue
         weight = config.lambdas[KINDS.index(edit.kind)]
         if config.scale == "kind":
             total = sum(config.lambdas)

@@ -37,7 +37,8 @@ def sound_first(decoded: Decoded, commonness: Commonness, keep: int) -> Decoded:
         again = (count - max(1, said[word]) for word, count in Counter(_words(candidate.output)).items())
         return invented + sum(more for more in again if more > 0)
 
-    guessed = all(verdict.edit.probability is not None for verdict in decoded.edits)
+    scored = [verdict.edit for verdict in decoded.edits if verdict.edit.kind != "split"]
+    guessed = all(edit.probability is not None for edit in scored)
     least = max(one.log_prob for one in decoded.candidates) - _UNLIKELY if guessed else -math.inf
     order = sorted(decoded.candidates, key=lambda one: (one.log_prob < least, faults(one)))
     return replace(decoded, candidates=tuple(order[:keep]))

@@ -88,7 +88,7 @@ class Stepper:
         self.forced_end = forced_end
         self.plain = [is_plain(plan, config) for plan in plans]
         self.bans = config.method in ("negative", "neurologic") or (config.method == "edit" and config.forbid)
-        self.follows = config.method != "beam" and any(plan.plan.edits for plan in plans)
+        self.follows = config.method != "beam" and any(plan.clauses for plan in plans)
         self.admits = config.method == "neurologic" or (config.method == "edit" and config.admit_unmet)
         self.gap = config.admit_gap if config.method == "edit" else float("inf")
         self.widths = [config.beams + len(self.end_tokens) if plain else config.row_width for plain in self.plain]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from redraft.constrain.clauses import Clause, CompiledPlan
+from redraft.constrain.edits import KINDS
 from redraft.constrain.packed import Price
 from redraft.decode.config import DecodeConfig
 
 UNIT = 1_000_000
-_KINDS = ("insert", "delete", "substitute")
 _MOST = 1e6  # an edit worth more than this is worth this: sums must fit in 60 bits
 
 
@@ -18,7 +18,7 @@ def price_of(config: DecodeConfig) -> Price:
         if config.method == "neurologic":
             return UNIT if clause.role in ("insert", "target") else 0
         edit = compiled.plan.edits[clause.edit]
-        share = config.lambdas[_KINDS.index(edit.kind)]
+        share = config.lambdas[KINDS.index(edit.kind)]
         if config.scale == "kind":
             total = sum(config.lambdas)
             share = share / total / sum(other.kind == edit.kind for other in compiled.plan.edits) if total else 0.0

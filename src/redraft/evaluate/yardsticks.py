@@ -6,9 +6,13 @@ from redraft.constrain.edits import EditPlan
 
 
 def applied(plan: EditPlan) -> str:
-    """The source with every edit carried out at its span: in broken English, but exactly. Others are let be."""
+    """The source with every edit carried out at its span: in broken English, but exactly.
+
+    Edits without a span and splits are ignored.
+    """
     pieces, at = [], 0
-    for edit in sorted((edit for edit in plan.edits if edit.span), key=lambda edit: edit.span or (0, 0)):
+    placed = (edit for edit in plan.edits if edit.span and edit.kind != "split")
+    for edit in sorted(placed, key=lambda edit: edit.span or (0, 0)):
         start, end = edit.span or (0, 0)
         if start >= at:
             written = {"insert": edit.phrase, "delete": "", "substitute": "".join(edit.targets[:1])}[edit.kind]

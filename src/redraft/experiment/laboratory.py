@@ -53,7 +53,7 @@ class Laboratory:
         plain = run.plan == NO_PLAN
         whole = [EditPlan(source) for source in sources] if plain else self.made(run.plan, run.corpus, run.model)
         some = whole[: run.sentences]
-        return some if run.edits is None else [EditPlan(plan.source, plan.edits[: run.edits]) for plan in some]
+        return some if run.edits is None else [replace(plan, edits=plan.edits[: run.edits]) for plan in some]
 
     def carry_out(self, run: Run, until: float) -> Iterator[tuple[int, int]]:
         """How many sentences are done, of how many, after each batch; nothing where all were done before."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 
-from redraft.constrain.edits import KINDS
+from redraft.constrain.edits import ALL_KINDS, KINDS
 from redraft.decode.config import DecodeConfig
 from redraft.evaluate.corpora import References
 from redraft.evaluate.scores import Scores
@@ -66,13 +66,14 @@ class _Part:
         return _table(["difference of SARI; of BLEU", *self._corpora()], rows)
 
     def satisfied(self) -> str:
-        """Shares of insertions, deletions and substitutions carried out, in %."""
-        rows = []
+        """Shares of insertions, deletions and substitutions carried out, in %; of splits where there are any."""
+        rows, splits = [], ""
         for name, method in self.description.methods.items():
             found = [self._scores(corpus, name) for corpus in self._corpora()]
             if any(found) and method.carries_out:
                 rows.append([name, *(_shares(one, "satisfied") for one in found)])
-        return _table(["carried out, %: insertions / deletions / substitutions", *self._corpora()], rows)
+                splits = " / splits" if any(one and "satisfied_split" in one.figures for one in found) else splits
+        return _table([f"carried out, %: insertions / deletions / substitutions{splits}", *self._corpora()], rows)
 
     def precision(self) -> str:
         rows = [
@@ -126,8 +127,9 @@ def _p(value: float) -> str:
 
 
 def _shares(scores: Scores | None, word: str) -> str:
-    values = [scores.figures[f"{word}_{kind}"].value if scores and f"{word}_{kind}" in scores.figures else None
-              for kind in KINDS]  # fmt: skip
+    known = {kind: scores.figures[f"{word}_{kind}"].value for kind in ALL_KINDS
+             if scores and f"{word}_{kind}" in scores.figures}  # fmt: skip
+    values = [known.get(kind) for kind in ALL_KINDS if kind in KINDS or kind in known]
     return " / ".join(map(_number, values)) if any(value is not None for value in values) else ""
 
 

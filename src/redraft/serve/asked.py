@@ -49,11 +49,9 @@ def _piece(given: GivenSentence, place: str, limits: Limits) -> Piece:
         if edits:
             raise PlanError("has edits, but no words.", "Leave the edits out.", field=place)
         return Piece(given.space, given.source, None)
-    if edits is None:
-        return Piece(given.space, given.source, Asked(EditPlan(given.source)))
-    _check(f"{place}.edits", "edits", len(edits), limits.max_edits)
+    _check(f"{place}.edits", "edits", len(edits or ()), limits.max_edits)
     try:
-        plan = EditPlan.from_json({"source": given.source, "edits": edits})
+        plan = EditPlan.from_json({"source": given.source, "edits": edits or [], "strength": given.strength})
     except PlanError as error:
         raise error.inside(place) from None
     for number, edit in enumerate(plan.edits):
@@ -61,7 +59,7 @@ def _piece(given: GivenSentence, place: str, limits: Limits) -> Piece:
         _check(here, "targets", len(edit.targets), limits.max_targets)
         for phrase in (edit.phrase, *edit.targets):
             _check(here, "characters in a phrase", len(phrase), limits.max_phrase)
-    return Piece(given.space, given.source, Asked(plan, given=True))
+    return Piece(given.space, given.source, Asked(plan, given=edits is not None))
 
 
 def wishes_of(planning: Planning, limits: Limits) -> Wishes | None:

@@ -40,6 +40,7 @@ class GivenSentence(Body):
     space: Text = ""
     source: Text
     edits: list[Any] | None = None
+    strength: Text | None = None  # of the plan, as in plan files
 
 
 class SimplifyRequest(Planning):
@@ -86,6 +87,7 @@ class PlannedSentence(Body):
     space: str
     source: str
     edits: Edits
+    strength: str | None = None  # of the plan, where it states one
     unchanged: str | None  # why it is better left as it is
     words: list[WordOf]
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from redraft.align.words import split_words
+from redraft.constrain.edits import EditPlan
 from redraft.decode.decoded import Decoded
 from redraft.decode.simplifier import Simplifier
 from redraft.errors import shown
@@ -38,18 +39,20 @@ class Service:
     async def plan(self, request: bodies.PlanRequest) -> bodies.PlanAnswer:
         wishes, pieces = wishes_of(request, self.limits), pieces_of_text(request.text, self.limits)
         check_planning(request, self._planner)
-        plans = iter(await self._done(pieces, Settings("plan", request.strength, request.style, wishes)))
+        found = iter(await self._done(pieces, Settings("plan", request.strength, request.style, wishes)))
+        plans = [next(found) if piece.asked else EditPlan(piece.source) for piece in pieces]
         lexicon = self._planner.predictor.tables.lexicon if self._planner else None
         return bodies.PlanAnswer(
             sentences=[
                 bodies.PlannedSentence(
                     space=piece.space,
                     source=piece.source,
-                    edits=next(plans).to_json()["edits"] if piece.asked else [],
+                    edits=plan.to_json()["edits"],
+                    strength=plan.strength,
                     unchanged=self._planner.unreadable(piece.source) if self._planner and piece.asked else None,
                     words=words_with_choices(piece.source, lexicon),
                 )
-                for piece in pieces
+                for piece, plan in zip(pieces, plans, strict=True)
             ]
         )
 

@@ -13,7 +13,7 @@ from redraft.constrain.edits import Edit, EditPlan
 from redraft.evaluate.report.escape import escape
 
 _LETTER, _GAP, _HEIGHT = 8.4, 14, 120  # of the drawing: a letter's width, the space between words, its height
-_SIGNS = {"insert": "keep", "delete": "delete", "substitute": "replace"}
+_SIGNS = {"insert": "keep", "delete": "delete", "substitute": "replace", "split": "new sentence at"}
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,8 @@ def _article(number: int, shown: Shown) -> str:
 
 
 def _edit(edit: Edit) -> str:
+    if edit.kind == "split" and not edit.phrase:
+        return "one more sentence"
     targets = f" → {escape(' / '.join(edit.targets))}" if edit.targets else ""
     return f"{_SIGNS[edit.kind]} <b>{escape(edit.phrase)}</b>{targets}"
 

@@ -3,7 +3,7 @@ import { el } from "./common.js";
 import { closeMenu, openMenu } from "./menu.js";
 import { showSearch } from "./search.js";
 import { ORIGINAL, OWN } from "./sentences.js";
-import { diff, FAILED, kindOf, overlap, phraseOf, placeOf, plain, slicer } from "./words.js";
+import { diff, FAILED, isSplit, kindOf, overlap, phraseOf, placeOf, plain, slicer } from "./words.js";
 
 const VERDICTS = { satisfied: "done", unmet: "not done", violated: "still there", impossible: "cannot be written", pending: "…", unknown: "not judged in this text" };
 const MARKS = { satisfied: "✓", unmet: "✗", violated: "✗", impossible: "⊘", pending: "…", unknown: "–" };
@@ -46,15 +46,18 @@ function button(key, label, onclick, named = null) {
 
 function source(sentence) {
   const text = slicer(sentence.source);
-  const placed = sentence.edits.map((edit) => ({ edit, span: placeOf(edit, sentence.words) })).filter(({ span }) => span);
+  const places = sentence.edits.map((edit) => ({ edit, span: placeOf(edit, sentence.words) })).filter(({ span }) => span);
+  const placed = places.filter(({ edit }) => !isSplit(edit));
   const editAt = (start, end) => placed.find(({ span }) => overlap(span, [start, end]))?.edit;
   const line = el("p", { class: "source", dir: "auto", onkeydown: (event) => onWordKey(event, sentence) });
   let at = 0;
   sentence.words.forEach((word, index) => {
     line.append(gap(text(at, word.start), editAt(at, word.start)));
     const found = placed.find(({ span }) => overlap(span, [word.start, word.end]));
+    const split = places.find(({ edit, span }) => isSplit(edit) && span[0] === word.start)?.edit;
+    if (split) line.append(el("span", { class: "split" }, "⏎ ", el("span", { class: "unseen" }, "(new sentence) ")));
     const isWord = /[\p{L}\p{N}]/u.test(word.text);
-    line.append(isWord ? wordButton(sentence, word, index, found) : gap(text(word.start, word.end), found?.edit));
+    line.append(isWord ? wordButton(sentence, word, index, found, split) : gap(text(word.start, word.end), found?.edit));
     const last = found && !sentence.words.some((other) => other.start >= word.end && other.start < found.span[1]);
     if (last && found.edit.substitute) line.append(replacement(sentence, found.edit));
     at = word.end;
@@ -92,7 +95,7 @@ function gap(text, edit) {
   return edit && text && kindOf(edit) !== "insert" ? el("span", { class: `mark ${kindOf(edit)}` }, text) : text;
 }
 
-function wordButton(sentence, word, index, found) {
+function wordButton(sentence, word, index, found, split) {
   const attributes = {
     type: "button",
     class: `word ${found ? `mark ${kindOf(found.edit)}` : ""}`,
@@ -101,7 +104,7 @@ function wordButton(sentence, word, index, found) {
     "aria-haspopup": "menu",
     "aria-expanded": "false",
     "aria-label": found ? `${word.text}: ${described(found.edit)}` : null,
-    onclick: (event) => toggleMenu(event.currentTarget, sentence, word, found),
+    onclick: (event) => toggleMenu(event.currentTarget, sentence, word, found, split),
   };
   return el("button", attributes, word.text);
 }
@@ -113,7 +116,7 @@ function described(edit) {
   return edit.delete ? `leave out “${edit.delete}”` : `replace “${edit.substitute}” with ${edit.with.join(" or ")}`;
 }
 
-function toggleMenu(button, sentence, word, found) {
+function toggleMenu(button, sentence, word, found, split) {
   if (button.getAttribute("aria-expanded") === "true") return closeMenu();
   sentence.at = numberOf(button);
   const span = [word.start, word.end];
@@ -133,8 +136,16 @@ function toggleMenu(button, sentence, word, found) {
       choose: () => instead(target),
     })),
     { label: "Nothing", detail: "no edit", checked: !edit, choose: () => decide(null) },
+    ...splitItem(sentence, word, split),
   ];
   openMenu(button, word.text, items, instead);
+}
+
+// A sentence cannot begin anew at its first word.
+function splitItem(sentence, word, split) {
+  if (word.start === sentence.words[0].start) return [];
+  const made = split ?? { split: word.text, span: [word.start, word.end], note: BY_HAND };
+  return [{ label: "Start a new sentence here", role: "menuitemcheckbox", checked: Boolean(split), choose: () => sentence.toggleSplit(made) }];
 }
 
 // An edit of a longer phrase offers its own words for the whole phrase.
@@ -266,6 +277,7 @@ function verdict(sentence, edit, index) {
 }
 
 function named(edit) {
+  if (isSplit(edit)) return [el("span", { class: "split" }, "⏎ new sentence"), ...(edit.split === true ? [] : [" at ", el("b", {}, edit.split)])];
   if (edit.insert) return ["keep ", el("b", {}, edit.insert)];
   if (edit.delete) return ["leave out ", el("b", {}, edit.delete)];
   return [el("b", {}, edit.substitute), " → ", el("b", {}, edit.with.join(" / "))];

@@ -1,4 +1,4 @@
-// The menu of one word. `items` are {label, detail, checked, choose}; `write` takes what a person types instead.
+// The menu of one word. `items` are {label, detail, checked, role, choose}; `write` takes what a person types instead.
 import { el } from "./common.js";
 
 let open = null;
@@ -26,12 +26,12 @@ export function openMenu(button, word, items, write) {
   (menu.querySelector("[aria-checked=true]") ?? menu.firstChild).focus();
 }
 
-function item({ label, detail, checked, choose }) {
+function item({ label, detail, checked, role = "menuitemradio", choose }) {
   const take = () => {
     closeMenu();
     choose();
   };
-  const attributes = { type: "button", role: "menuitemradio", "aria-checked": String(checked), tabindex: -1, onclick: take };
+  const attributes = { type: "button", role, "aria-checked": String(checked), tabindex: -1, onclick: take };
   return el("button", attributes, el("span", {}, label), detail ? el("span", { class: "quiet" }, detail) : null);
 }
 
@@ -54,7 +54,7 @@ function place(popup, button) {
 }
 
 function onKey(event) {
-  const stops = [...event.currentTarget.querySelectorAll("[role=menuitemradio], input")];
+  const stops = [...event.currentTarget.querySelectorAll("[role^=menuitem], input")];
   const at = stops.indexOf(document.activeElement);
   const typing = document.activeElement.matches("input");
   const go = { ArrowDown: at + 1, ArrowUp: at - 1, ...(typing ? {} : { Home: 0, End: stops.length - 1 }) }[event.key];
@@ -68,7 +68,7 @@ function onKey(event) {
 // Tab goes from the items to the field and its button, and out of the menu at either end.
 function leaves(event) {
   const last = document.activeElement.matches("[type=submit]");
-  const first = document.activeElement.matches("[role=menuitemradio]");
+  const first = document.activeElement.matches("[role^=menuitem]");
   return event.shiftKey ? first : last;
 }
 

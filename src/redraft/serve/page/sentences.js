@@ -1,6 +1,6 @@
 // The state of one sentence: what was planned, what a person decided by hand, and what the service wrote.
 import { ask, say, showProblem } from "./common.js";
-import { asPlanned, FAILED, keyOf, overlap, phraseOf, placeOf } from "./words.js";
+import { asPlanned, FAILED, isSplit, keyOf, overlap, phraseOf, placeOf } from "./words.js";
 
 export const ORIGINAL = -1; // the choice "Use the original"
 export const OWN = -2; // the choice "Write it yourself"
@@ -13,6 +13,7 @@ export class Sentence {
     this.source = planned.source;
     this.words = planned.words;
     this.planned = planned.edits;
+    this.strength = planned.strength; // of the plan; null: not stated
     this.leftAlone = planned.unchanged;
     this.onChange = onChange; // called with this sentence whenever there is something new to draw
     this.decisions = []; // by hand: {edit or null, span, key}
@@ -52,8 +53,9 @@ export class Sentence {
   }
 
   // To reject a word that stays is about that edit; any other decision is about its place, whatever is planned there.
+  // What becomes of a word and whether a sentence begins there do not hide each other.
   hides(decision, edit) {
-    const isPlace = decision.edit || !decision.rejected;
+    const isPlace = (decision.edit || !decision.rejected) && !isSplit(decision.edit) && !isSplit(edit);
     return decision.key === keyOf(edit) || (isPlace && overlap(decision.span, placeOf(edit, this.words)));
   }
 
@@ -71,8 +73,19 @@ export class Sentence {
   }
 
   decide(span, edit) {
-    this.decisions = this.decisions.filter((decision) => !overlap(decision.span, span));
+    const isOther = (decision) => isSplit(decision.edit ?? decision.rejected) || !overlap(decision.span, span);
+    this.decisions = this.decisions.filter(isOther);
     this.decisions.push({ edit, span, key: edit && keyOf(edit) });
+    this.rewrite();
+  }
+
+  // Asks for a new sentence, or no longer does.
+  toggleSplit(edit) {
+    const key = keyOf(edit);
+    const [asked, planned] = [this.edits, this.planned].map((edits) => edits.some((one) => keyOf(one) === key));
+    if (asked && planned) return this.reject(edit);
+    this.decisions = this.decisions.filter((decision) => decision.key !== key);
+    if (!asked && !planned) this.decisions.push({ edit, span: edit.span, key });
     this.rewrite();
   }
 
@@ -81,7 +94,7 @@ export class Sentence {
     const key = keyOf(planned), span = placeOf(planned, this.words);
     this.decisions = this.decisions.filter((decision) => decision.key !== key);
     // Without the edit the model might still write something else: the words of the source are asked to stay.
-    const keep = planned.insert ? null : { insert: phraseOf(planned), span, note: "you rejected its edit" };
+    const keep = planned.insert || isSplit(planned) ? null : { insert: phraseOf(planned), span, note: "you rejected its edit" };
     // Remembered, so that it does not come back with the next plan, and can be put back.
     this.decisions.push({ edit: keep, rejected: planned, span, key });
     this.rewrite();
@@ -159,7 +172,8 @@ export class Sentence {
   }
 
   toPlan() {
-    return { source: this.source, edits: this.edits.map(asPlanned) };
+    const stated = this.strength ? { strength: this.strength } : {};
+    return { source: this.source, edits: this.edits.map(asPlanned), ...stated };
   }
 
   // One that is better left alone is not given a plan, even an empty one, which would be carried out.

@@ -7,17 +7,19 @@ export function slicer(text) {
 }
 
 export const FAILED = ["unmet", "violated", "impossible"]; // verdicts of edits that were not carried out
-export const kindOf = (edit) => ["insert", "delete", "substitute"].find((kind) => kind in edit);
-export const phraseOf = (edit) => edit[kindOf(edit)];
+export const kindOf = (edit) => ["insert", "delete", "substitute", "split"].find((kind) => kind in edit);
+export const phraseOf = (edit) => (edit.split === true ? "" : edit[kindOf(edit)]); // "": a new sentence anywhere
+export const isSplit = (edit) => Boolean(edit?.split); // about the place before a word, not about the word
 export const overlap = (one, other) => Boolean(one && other && one[0] < other[1] && other[0] < one[1]);
 export const keyOf = (edit) => JSON.stringify([kindOf(edit), phraseOf(edit), edit.span ?? null]);
 
 export function plain(edit) {
+  if (isSplit(edit)) return edit.split === true ? "new sentence" : `new sentence at ${edit.split}`;
   if (edit.insert) return `keep ${edit.insert}`;
   return edit.delete ? `leave out ${edit.delete}` : `${edit.substitute} → ${edit.with.join(" / ")}`;
 }
 
-const PLAN_KEYS = ["insert", "delete", "substitute", "with", "weight", "span", "probability", "note"];
+const PLAN_KEYS = ["insert", "delete", "substitute", "split", "with", "weight", "span", "probability", "note"];
 
 // An edit as a plan may hold it: verdicts stay out, since unknown keys are refused.
 export function asPlanned(edit) {

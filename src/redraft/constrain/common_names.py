@@ -1,0 +1,56 @@
+"""Common names of technical terms, and plain English for official words: one table that comes with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from redraft.constrain.lexicon import key_of
+from redraft.constrain.table_files import read_rows
+
+SURE = 0.6  # that such a name is right: named at every strength
+_NOTES = {"wikipedia": "a common name for it", "ours": "a common name for it"}
+_PLAIN = "plain English"  # of every other source
+
+
+@dataclass(frozen=True, slots=True)
+class CommonName:
+    """What may be written for a phrase, best first, and why."""
+
+    targets: tuple[str, ...]
+    note: str
+
+
+class CommonNames:
+    """Phrases with their common names."""
+
+    def __init__(self, names: Mapping[str, CommonName]) -> None:
+        self._names = names
+        self.longest = max((phrase.count(" ") + 1 for phrase in names), default=0)  # words of a phrase
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def name(self, phrase: str) -> CommonName | None:
+        return self._names.get(key_of(phrase))
+
+    def name_of(self, words: Sequence[str]) -> CommonName | None:
+        """Of words that are split and `normal` already."""
+        return self._names.get(" ".join(words))
+
+    @classmethod
+    def load(cls, path: str | Path | None = None) -> CommonNames:
+        """From a table of `redraft.fit.common_names`, or the one that comes with the package."""
+        path = path or Path(str(files("redraft.constrain").joinpath("shipped/common_names.tsv.xz")))
+        return cls(dict(read_rows(path, _parsed)))
+
+
+def _parsed(cells: list[str]) -> tuple[str, CommonName]:
+    """phrase ⇥ targets, with "; " between them ⇥ source."""
+    phrase, targets, source = cells
+    return phrase, CommonName(tuple(targets.split("; ")), _NOTES.get(source, _PLAIN))

@@ -1,0 +1,64 @@
+"""Marked sources in tokens, for tokenizers that have the marks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from redraft.constrain.marks import PLACEHOLDERS, Mark, Marked
+
+
+def add_marks(tokenizer: Any) -> None:
+    """Give a tokenizer a token for each mark and each placeholder; the model's embeddings must grow with it.
+
+    Marks are special tokens: they are never written, and text that looks like one is still text. Placeholders are
+    ordinary ones, since they are written too.
+    """
+    from transformers import AddedToken
+
+    tokenizer.add_tokens([AddedToken(mark.value, special=True, normalized=False) for mark in Mark], special_tokens=True)
+    tokenizer.add_tokens([AddedToken(sign, special=False, normalized=False) for sign in PLACEHOLDERS])
+
+
+def has_marks(tokenizer: Any) -> bool:
+    return hasattr(tokenizer, "get_vocab") and {*map(str, Mark), *PLACEHOLDERS} <= tokenizer.get_vocab().keys()
+
+
+class MarkTokens:
+    """The tokens of marked sources, with the special tokens that a tokenizer puts around a text."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        known = tokenizer.get_vocab()
+        self._tokens: dict[Mark, int] = {mark: known[mark.value] for mark in Mark}
+        whole, bare = tokenizer("a")["input_ids"], tokenizer("a", add_special_tokens=False)["input_ids"]
+        at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
+        self._first, self._last = whole[:at], whole[at + len(bare) :]
+        self._backend = _strict_backend(tokenizer)
+
+    def encode(self, marked: Marked, prompt: str = "{source}") -> list[int]:
+        """`prompt` is what a decoder-only model reads around the source."""
+        before, _, after = prompt.partition("{source}")
+        tokens = list(self._first)
+        for piece in (before, *marked, after):
+            if isinstance(piece, Mark):
+                tokens.append(self._tokens[piece])
+            elif piece:
+                tokens += self._text(piece)
+        return tokens + self._last
+
+    def _text(self, text: str) -> list[int]:
+        if self._backend is not None:
+            return list(self._backend.encode(text, add_special_tokens=False).ids)
+        return list(self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+
+
+def _strict_backend(tokenizer: Any) -> Any:
+    """A copy of the Rust tokenizer inside that reads special tokens in a text as text; None where there is none."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return None
+    own = type(backend).from_str(backend.to_str())
+    own.no_padding()
+    own.no_truncation()
+    own.encode_special_tokens = True
+    return own

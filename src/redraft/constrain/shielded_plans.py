@@ -1,0 +1,55 @@
+"""A plan for a source whose addresses, codes and mark-up are hidden from the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from redraft.align.protected import Shielded, Span, overlaps, protected, shield
+from redraft.constrain.edits import Edit, EditPlan, folded
+from redraft.constrain.literal import occurrences
+
+
+def shielded_plan(plan: EditPlan) -> tuple[EditPlan, Shielded]:
+    """The plan for the shielded source, and the shield that restores an output.
+
+    What an edit deletes or replaces is not shielded. An insertion of something protected becomes one of its
+    placeholder; further insertions of the same placeholder are left out, as they would ask for it twice. So edits may
+    be fewer than in the plan: judge the plan itself on the restored output.
+    """
+    hidden = protected(plan.source)
+    if not hidden:
+        return plan, Shielded(plan.source)
+    opened = [span for edit in plan.edits if edit.kind != "insert" for span in _places(edit, plan.source, hidden)]
+    shielded = shield(plan.source, opened=opened)
+    edits: list[Edit] = []
+    inserted = set()
+    for edit in plan.edits:
+        moved = _moved(edit, plan.source, shielded)
+        mark = moved.phrase if moved.kind == "insert" and moved.phrase in shielded.marks else None
+        if mark is None or mark not in inserted:
+            edits.append(moved)
+        inserted.add(mark)
+    return replace(plan, source=shielded.text, edits=tuple(edits)), shielded
+
+
+def _places(edit: Edit, source: str, hidden: list[Span]) -> list[Span]:
+    """What an edit is about, as far as it is known: its span, or where its phrase stands if it is always hidden."""
+    if edit.span is not None:
+        return [edit.span]
+    found = occurrences(source, edit.phrase) if edit.phrase else []  # a split anywhere has none
+    return found if all(overlaps(span, hidden) for span in found) else []
+
+
+def _moved(edit: Edit, source: str, shielded: Shielded) -> Edit:
+    """The edit for the shielded text; an insertion of something that is hidden asks for its placeholder."""
+    span = edit.span and shielded.moved(edit.span)
+    places = _places(edit, source, list(shielded.spans))[:1]
+    touched = [hidden for hidden in shielded.spans if overlaps(hidden, places)]
+    if edit.kind != "insert" or not touched:
+        return replace(edit, span=span)
+    whole = min(places[0][0], touched[0][0]), max(places[0][1], touched[-1][1])
+    moved = shielded.moved(whole)
+    assert moved is not None  # it ends where hidden spans end, or outside of them
+    is_there = folded(edit.phrase) in folded(source[slice(*whole)])
+    phrase = shielded.text[slice(*moved)] if is_there else edit.phrase
+    return replace(edit, phrase=phrase, span=edit.span and moved)

@@ -1,0 +1,136 @@
+"""Common names for terms: found in text, read by a person, and put into every form."""
+
+import lzma
+
+import pytest
+
+from redraft.constrain.common_names import CommonNames
+from redraft.constrain.commonness import Commonness, Known
+from redraft.constrain.planner import shipped_predictor
+from redraft.errors import CorpusError, ModelError
+from redraft.fit.common_names import Review, common_names, main, mined_pairs, read_plain, with_forms
+
+_COMMON = (
+    "high blood pressure heart attack start begin started began begun starts begins attacks island group jaw lower"
+)
+_RARE = "hypertension myocardial infarction infarctions commence commenced commences commencing archipelago mandible"
+WORDS = Commonness(
+    {word: Known(5.0) for word in _COMMON.split()}
+    | {word: Known(2.5) for word in _RARE.split()}
+    | {"ill": Known(5.0, 1)}
+)
+SHIPPED = CommonNames.load()
+
+
+@pytest.mark.parametrize(
+    "line, pair",
+    [
+        ("Hypertension, also known as high blood pressure, is common.", ("hypertension", "high blood pressure")),
+        ("Hypertension (commonly called high blood pressure) is common.", ("hypertension", "high blood pressure")),
+        ("High blood pressure, medically known as hypertension, is common.", ("hypertension", "high blood pressure")),
+        ("A heart attack, technically called myocardial infarction, hurts.", ("myocardial infarction", "heart attack")),
+        ("He died of a myocardial infarction (heart attack) at home.", ("myocardial infarction", "heart attack")),
+        ("The archipelago, or island group, is small.", ("archipelago", "island group")),
+        ("The bone is the strong mandible (lower jaw) itself.", ("mandible", "lower jaw")),
+    ],
+)
+def test_names_are_found(line, pair):
+    assert mined_pairs([line], WORDS)[pair] == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param("High blood pressure, also known as island group, is common.", id="no-commoner"),
+        pytest.param("He met Hypertension, also known as high blood pressure.", id="a-name"),
+        pytest.param("The mandible is the lower jaw.", id="no-pattern"),
+    ],
+)
+def test_what_is_no_name(line):
+    assert not mined_pairs([line], WORDS)
+
+
+def test_a_person_has_the_last_word(tmp_path):
+    (tmp_path / "plain.tsv").write_text(
+        "commence\tbegin\tsite\naddress\tdiscuss\tsite\nprior to\tbefore\tsite\n", encoding="utf-8"
+    )
+    review = Review(
+        frozenset({("mandible", "lower jaw"), ("xylem", "wood")}), {"pyrexia": ("fever",)},
+        {"commence": ("start", "begin")}, frozenset({"address"}), frozenset({"commences"}),
+    )  # fmt: skip
+    mined = [("mandible", "lower jaw"), ("axiom", "set")]
+    assert common_names(mined, read_plain(tmp_path / "plain.tsv", review), review, WORDS) == {
+        "mandible": (("lower jaw",), "wikipedia"), "prior to": (("before",), "site"), "pyrexia": (("fever",), "ours"),
+        "commence": (("start", "begin"), "site"), "commenced": (("started", "began", "begun"), "site"),
+        "commencing": (("starting", "beginning"), "site"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "phrase, targets, source, form, expected",
+    [
+        ("commence", ("start", "begin"), "site", "commences", ("starts", "begins")),
+        ("myocardial infarction", ("heart attack",), "wikipedia", "myocardial infarctions", ("heart attacks",)),
+        ("attack", ("start",), "site", "attacks", None),  # a noun or a verb
+        ("attack", ("start",), "wikipedia", "attacks", ("starts",)),  # terms are nouns
+        ("archipelago", ("island group",), "wikipedia", "archipelagos", None),  # a form that nobody uses
+    ],
+)
+def test_forms(phrase, targets, source, form, expected):
+    found = with_forms({phrase: (targets, source)}, WORDS)
+    assert found.get(form, (None, ""))[0] == expected
+
+
+@pytest.mark.parametrize(
+    "phrase, target",
+    [
+        ("myocardial infarction", "heart attack"),
+        ("hypertension", "high blood pressure"),
+        ("in the event of", "if"),
+        ("prior to", "before"),
+        ("commence", "start"),
+        ("Commenced", "started"),
+        ("excipients", "inactive ingredients"),
+        ("utilises", "uses"),
+    ],
+)
+def test_the_shipped_table_has(phrase, target):
+    assert target in SHIPPED.name(phrase).targets
+
+
+@pytest.mark.parametrize("phrase", ["address", "attempts", "purchase", "whereas", "said", "extant"])
+def test_the_shipped_table_leaves_alone(phrase):
+    assert SHIPPED.name(phrase) is None
+
+
+def test_the_shipped_table_says_why():
+    assert SHIPPED.name("hypertension").note == SHIPPED.name("excipients").note == "a common name for it"
+    assert SHIPPED.name("prior to").note == "plain English"
+    assert (shipped_predictor() / "common_names.tsv.xz").stat().st_size <= 100_000
+
+
+def test_the_command(tmp_path, capsys):
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "a.txt").write_text("The mandible (lower jaw) is large.\n", encoding="utf-8")
+    (tmp_path / "plain.tsv").write_text("prior to\tbefore\tsite\n", encoding="utf-8")
+    out = tmp_path / "names.tsv.xz"
+    flags = {"--text": tmp_path / "text", "--plain": tmp_path / "plain.tsv", "--out": out, "--found": tmp_path / "all"}
+    main([str(part) for flag in flags.items() for part in flag])
+    names = CommonNames.load(out)
+    assert names.name("mandible").targets == ("lower jaw",)
+    assert names.name("hypertension") is None  # not in this text
+    assert "1\tmandible\tlower jaw" in (tmp_path / "all").read_text(encoding="utf-8")
+    assert f"{len(names)} entries" in capsys.readouterr().out
+
+
+def test_files_that_are_none(tmp_path):
+    review = tmp_path / "review.tsv"
+    review.write_text("skip\taddress\nmined\tx\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match=r"review\.tsv, line 2"):
+        Review.read(review)
+    (tmp_path / "plain.tsv").write_text("prior to\tbefore\n", encoding="utf-8")
+    with pytest.raises(CorpusError, match="line 1: has 2 cells"):
+        read_plain(tmp_path / "plain.tsv", Review.read())
+    (tmp_path / "names.tsv.xz").write_bytes(lzma.compress(b"a\tb\n"))
+    with pytest.raises(ModelError, match="line 1"):
+        CommonNames.load(tmp_path / "names.tsv.xz")

@@ -1,0 +1,261 @@
+"""Step 6: the student learns to read plans, from pairs whose words are linked and plans that are drawn anew each epoch."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing import Pool, get_context
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from redraft.align.function_words import is_content
+from redraft.align.names import missing_negations
+from redraft.align.trained import TrainedAligner
+from redraft.constrain.commonness import Commonness
+from redraft.constrain.edits import STRENGTHS, EditPlan
+from redraft.constrain.lexicon import Lexicon
+from redraft.constrain.mark_tokens import MarkTokens
+from redraft.constrain.marks import mark
+from redraft.constrain.planner import shipped_predictor
+from redraft.constrain.sides import shipped_sides
+from redraft.constrain.target_guard import TargetGuard
+from redraft.decode.config import DecodeConfig
+from redraft.decode.redrafter import Redrafter
+from redraft.evaluate.corpora import load_corpus
+from redraft.files import digest
+from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, read_rows
+from redraft.fit.plan_examples import PlanExample, PlanSampler, can_join, joined
+from redraft.fit.rewriter_batches import pad_rows
+from redraft.fit.tagged_pairs import TaggedPair, read_tagged
+from redraft.fit.told_model import prepare_for_plans
+from training.choosing import hardly_differs, is_copy
+from training.distil import figures
+from training.loop import Batch, Batches, Clock, Training
+from training.pretrain import mean_loss
+from training.settings import remember
+from training.teacher import is_broken
+from training.text import LICENCE_FORBIDS, read_held_out
+from training.tokenizer import PAD
+
+_WITHOUT = {"bare": (), "stated": ("bare",), "planned": ("bare", "strength")}
+_NEW = 0.15  # share of the target's content words that may come from nowhere
+_CHUNK = 1000  # pairs that a process makes examples of at once
+
+Tokens = list[tuple[np.ndarray, np.ndarray]]  # (source, target) of each example
+
+
+def train_told(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, device: torch.device) -> bool:
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    folder = work / "told"
+    pairs = told_pairs(data, work, settings)
+    remember(folder, {**vars(settings), "pairs": digest(json.dumps([vars(pair) for pair in pairs]).encode())},
+             may_change=["steps", "linkers"])  # fmt: skip
+    began = time.monotonic()
+    rows = linked_rows(pairs, folder, settings.linkers, device)
+    print(f"{len(pairs):,} pairs linked, {len(rows):,} of them kept, {time.monotonic() - began:.0f} s", flush=True)
+    tokenizer: Any = AutoTokenizer.from_pretrained(work / "student" / "model")
+    model: Any = AutoModelForSeq2SeqLM.from_pretrained(
+        work / "student" / "model", dtype=torch.float32, dropout=settings.dropout
+    )
+    torch.manual_seed(settings.seed)
+    prepare_for_plans(model, tokenizer)
+    lengthen(model, settings.positions)
+    tokenizer.model_max_length = settings.positions
+    tokenizer.save_pretrained(folder / "tokenizer")
+    with Epochs(rows, folder / "tokenizer", settings) as epochs:
+        print(f"{epochs.per_epoch} batches in an epoch; the first made in {time.monotonic() - began:.0f} s", flush=True)
+
+        def batch_of(step: int) -> Batch:
+            source, target = zip(*epochs[step], strict=True)
+            return {"source": pad_rows(source, PAD), "target": pad_rows(target, PAD)}
+
+        def loss_of(model: Any, batch: Batch) -> Tensor:
+            return mean_loss(model, batch["source"], batch["target"], settings.smoothing)
+
+        training = Training(model, batch_of, loss_of, settings, folder, device)
+        done = training.run(clock)
+    if done:
+        training.averaged.save_pretrained(folder / "model")
+        tokenizer.save_pretrained(folder / "model")
+        _report(data, folder, device)
+    return done
+
+
+def _report(data: Path, folder: Path, device: torch.device) -> None:
+    """How the model does on the held-out sentences without edits: told nothing, and told each strength."""
+    held = read_held_out(data)
+    redrafter = Redrafter(str(folder / "model"), config=DecodeConfig(method="beam", beams=4), device=str(device),
+                          graphs=device.type == "cuda")  # fmt: skip
+    found = {}
+    for strength in (None, *STRENGTHS):
+        plans = [EditPlan(source, (), strength) for source in held.sources]
+        outputs = [one.output for one in redrafter.stream(plans, batch_size=64)]
+        found[strength or "bare"] = figures(held, outputs)
+        print(strength or "bare", json.dumps(found[strength or "bare"]), flush=True)
+        lines = "".join(f"{source}\t{output}\n" for source, output in zip(held.sources, outputs, strict=True))
+        (folder / f"held_out.{strength or 'bare'}.tsv").write_text(lines, encoding="utf-8")
+    (folder / "held_out.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def told_pairs(data: Path, work: Path, settings: SimpleNamespace) -> list[TaggedPair]:
+    """The pairs of all corpora that are named, each once; broken ones, copies and most near copies are left out."""
+    rng = random.Random(settings.seed)
+    found = list(read_tagged(data / "pairs" / "pairs.tsv.xz", LICENCE_FORBIDS))
+    found += read_tagged(work / "distil" / "pairs.tsv")
+    plain = data / "lexical" / "plainlanguage_pairs.tsv"
+    if plain.exists():
+        rows = [line.split("\t") for line in plain.read_text(encoding="utf-8").split("\n") if line.count("\t")]
+        found += [TaggedPair("plain_language", False, *row[:2]) for row in rows]
+    if (data / "eval" / "automets").exists():
+        corpus = load_corpus("automets", "train", data=data / "eval")
+        found += [TaggedPair("automets_tokens", False, *pair)
+                  for pair in zip(corpus.sources, corpus.references[0], strict=True)]  # fmt: skip
+    return [
+        pair for pair in found
+        if pair.tag in settings.corpora and not is_broken(pair) and not is_copy(pair.source, pair.target)
+        and (not hardly_differs(pair.source, pair.target) or rng.random() < settings.near_copies
+             or not pair.tag.startswith("distilled"))
+    ]  # fmt: skip
+
+
+def linked_rows(pairs: Sequence[TaggedPair], folder: Path, processes: int, device: torch.device) -> list[Row]:
+    """All pairs with the links of the shipped aligner, found by several processes on one device, less those that say
+    something else than their source."""
+    folder.mkdir(parents=True, exist_ok=True)
+    size = -(-len(pairs) // processes)
+    paths = [folder / f"links-{number}.jsonl" for number in range(processes)]
+    parts = [pairs[number * size : (number + 1) * size] for number in range(processes)]
+    jobs = [(part, path, device.type) for part, path in zip(parts, paths, strict=True)]
+    with get_context("spawn").Pool(processes) as pool:
+        return [row for part in pool.starmap(_linked, jobs) for row in part]
+
+
+def _linked(pairs: Sequence[TaggedPair], path: Path, device: str) -> list[Row]:
+    torch.set_num_threads(1)
+    link_pairs(pairs, TrainedAligner.load(device=device), path, say=lambda message: None)
+    guard = TargetGuard.load()
+    return [row for row in read_rows(path) if is_faithful(LinkedPair.of(row), guard)]
+
+
+def is_faithful(linked: LinkedPair, guard: TargetGuard) -> bool:
+    """Whether a target adds few words of its own and, where a teacher wrote it, no opposites and as many negations."""
+    pair, found = linked.pair, {right for _, right in linked.links}
+    content = [at for at, word in enumerate(pair.target_words) if is_content(word.text)]
+    new = sum(at not in found for at in content)
+    if new > max(2, _NEW * len(content)):
+        return False
+    if not linked.tag.startswith("distilled"):
+        return True
+    texts = pair.source, pair.target
+    if missing_negations(*texts) or missing_negations(*reversed(texts)):
+        return False
+    edits = linked.plan().edits
+    return not any(guard.refused(edit.phrase, target) for edit in edits for target in edit.targets)
+
+
+class Epochs:
+    """The batches of all epochs: each is made of fresh examples, by all processors, while the one before is learned.
+
+    An epoch has as many batches as the first one, so that the number of a step says what it learns from.
+    """
+
+    def __init__(self, rows: Sequence[Row], tokenizer: Path, settings: SimpleNamespace) -> None:
+        self._settings, self._lock = settings, threading.Lock()
+        self._chunks = -(-len(rows) // _CHUNK)
+        tables = shipped_predictor()
+        lexicon, commonness = Lexicon.load(tables / "lexicon.tsv.xz"), Commonness.load(tables / "commonness.tsv.xz")
+        sampler = PlanSampler(lexicon, commonness, shipped_sides())
+        self._pool = Pool(max(1, (os.cpu_count() or 1) - 1), _begin, (rows, sampler, tokenizer, settings))
+        self._made: dict[int, tuple[Tokens, Batches]] = {}
+        self._waiting: dict[int, Any] = {}
+        self.per_epoch = 0
+        self.per_epoch = self._epoch(0)[1].per_epoch
+
+    def __enter__(self) -> Epochs:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._pool.terminate()
+
+    def __getitem__(self, step: int) -> Tokens:
+        epoch, place = divmod(step, self.per_epoch)
+        with self._lock:
+            rows, batches = self._epoch(epoch)
+        return [rows[row] for row in batches[place % batches.per_epoch]]
+
+    def _epoch(self, epoch: int) -> tuple[Tokens, Batches]:
+        if epoch not in self._made:
+            rows = [row for part in self._asked(epoch).get() for row in part]
+            lengths = np.array([max(map(len, row)) for row in rows])
+            self._made = {number: made for number, made in self._made.items() if number >= epoch - 1}
+            self._made[epoch] = rows, Batches(lengths, self._settings.tokens, 1, self._settings.seed + epoch)
+            self._asked(epoch + 1)  # made while this one is learned
+        return self._made[epoch]
+
+    def _asked(self, epoch: int) -> Any:
+        if epoch not in self._waiting:
+            self._waiting[epoch] = self._pool.map_async(_examples, [(epoch, chunk) for chunk in range(self._chunks)])
+        return self._waiting[epoch]
+
+
+def _begin(
+    rows: Sequence[Row], sampler: PlanSampler, tokenizer: Path, settings: SimpleNamespace
+) -> None:
+    """What a process keeps, to make examples from."""
+    from transformers import AutoTokenizer
+
+    torch.set_num_threads(1)
+    own: Any = AutoTokenizer.from_pretrained(tokenizer)
+    _KEPT.update(rows=rows, settings=settings, sampler=sampler, marks=MarkTokens(own), tokenizer=own)
+
+
+_KEPT: dict[str, Any] = {}  # of a process
+
+
+def _examples(job: tuple[int, int]) -> Tokens:
+    """The examples of some pairs in one epoch, in tokens; those that are too long are left out."""
+    epoch, chunk = job
+    settings, marks, most = _KEPT["settings"], _KEPT["marks"], _KEPT["settings"].positions
+    rng = random.Random(f"{settings.seed} {epoch} {chunk}")
+    made = list(_drawn(_KEPT["rows"][chunk * _CHUNK : (chunk + 1) * _CHUNK], rng))
+    targets = _KEPT["tokenizer"]([example.target for example in made])["input_ids"]
+    rows = [(np.array(marks.encode(mark(example.plan)), np.uint16), np.array(target, np.uint16))
+            for example, target in zip(made, targets, strict=True)]  # fmt: skip
+    return [row for row in rows if max(map(len, row)) <= most]
+
+
+def _drawn(rows: Sequence[Row], rng: random.Random) -> Iterator[PlanExample]:
+    settings, sampler = _KEPT["settings"], _KEPT["sampler"]
+    last: PlanExample | None = None
+    for one in map(LinkedPair.of, rows):
+        times, use = settings.corpora[one.tag]
+        for _ in range(int(times) + (rng.random() < times % 1)):
+            example = sampler.example(one, rng, without=_WITHOUT[use])
+            if last is not None and rng.random() < settings.joined and can_join(last, example):
+                yield joined(last, example)
+            yield example
+            last = example
+
+
+def lengthen(model: Any, positions: int) -> None:
+    """More places for tokens: new ones start as copies of those that are as far from the end of the old ones."""
+    known = model.config.max_position_embeddings
+    for side in (model.model.encoder, model.model.decoder):
+        old = side.embed_positions
+        new = type(old)(positions, old.embedding_dim)
+        with torch.no_grad():
+            new.weight[: len(old.weight)] = old.weight
+            more = len(new.weight) - len(old.weight)
+            new.weight[len(old.weight) :] = old.weight[-more:] if more <= known else old.weight.mean(0)
+        side.embed_positions = new
+    model.config.max_position_embeddings = positions
