@@ -17,7 +17,7 @@ import torch
 from benchmarks.bench_search import machine
 from redraft import DecodeConfig, EditPlan, Planner, Redrafter
 from redraft.align.words import split_words
-from redraft.decode.config import PREDICTED
+from redraft.decode.config import SIMPLIFY
 from redraft.decode.fitting import fitted
 
 
@@ -35,7 +35,7 @@ def main() -> None:
     args = parser.parse_args()
     sources = Path(args.sources).read_text(encoding="utf-8").splitlines()[: args.limit]
     planner = Planner.load(args.predictor, device=args.device)
-    redrafter = Redrafter(args.model, device=args.device, dtype=args.dtype, config=DecodeConfig(beams=20, **PREDICTED))
+    redrafter = Redrafter(args.model, device=args.device, dtype=args.dtype, config=DecodeConfig(beams=20, **SIMPLIFY))
     rows = {**measured(planner, redrafter, sources, args), "lookup_us": lookup(planner, sources)}
     report = {"machine": machine(args), "sentences": len(sources), "batch": args.batch, **rows}
     print(json.dumps(report, indent=1))

@@ -16,13 +16,21 @@ STAGES = ("align", "constrain", "decode", "evaluate", "fit", "tune", "experiment
 NO_TORCH = (
     *(
         f"align/{name}.py"
-        for name in ("words", "function_words", "names", "pairs", "links", "gold", "exact", "aligners")
+        for name in (
+            "words", "function_words", "names", "qualifiers", "protected", "pairs", "links", "gold", "exact", "aligners"
+        )
     ),
-    *(f"constrain/{name}.py" for name in ("edits", "plan_files", "verdicts", "oracle", "predicted", "wishes")),
+    *(
+        f"constrain/{name}.py"
+        for name in (
+            "edits", "plan_files", "verdicts", "oracle", "predicted", "wishes", "marks", "mark_tokens", "grammar",
+            "literal", "shielded_plans", "common_names", "target_guard",
+        )
+    ),
     "evaluate/*.py",
-    *(f"fit/{name}.py" for name in ("pair_files", "rewriter_settings", "schedules")),
+    *(f"fit/{name}.py" for name in ("pair_files", "rewriter_settings", "schedules", "common_names", "wordnet_tables")),
     "cli/main.py",
-)
+)  # fmt: skip
 
 
 def modules(pattern: str = "**/*.py") -> list[str]:

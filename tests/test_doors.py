@@ -11,7 +11,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from redraft import DecodeConfig, EditPlan, Planner, Redrafter, Simplifier
 from redraft.cli.main import main
-from redraft.decode.config import PREDICTED
+from redraft.decode.config import SIMPLIFY
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.decode.loading import shipped_folder
 from redraft.serve.app import create_app
@@ -21,7 +21,7 @@ SOURCES = ["The physician commenced the procedure in 1990.", "They purchased app
 
 @pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
 def test_python_shell_and_service_agree(capsys, tmp_path):
-    config = DecodeConfig(**{**PREDICTED, "beams": 4})
+    config = DecodeConfig(**{**SIMPLIFY, "beams": 4})
     simplifier = Simplifier(Redrafter(config=config, device="cpu"), Planner.load(device="cpu"))
     python = list(simplifier.stream(SOURCES))
     assert main(["simplify", "--device", "cpu", "--beams", "4", "--json", *SOURCES]) == 0

@@ -51,7 +51,7 @@ max_tokens = 8
 [methods.edit]
 settings = "{method}.{plan}.toml"
 max_tokens = 8
-sound = true
+rank = true
 [[sweeps]]
 name = "delta"
 setting = "delta"
@@ -179,7 +179,7 @@ def test_other_settings_are_run_again(run, folder, tmp_path):
     (folder / "small.toml").write_text(FILE.split("[[sweeps]]")[0], encoding="utf-8")
     run(out=tmp_path, file="small.toml")
     (folder / "small.toml").write_text(
-        FILE.split("[[sweeps]]")[0].replace("max_tokens = 8\nsound", "max_tokens = 5\nsound")
+        FILE.split("[[sweeps]]")[0].replace("max_tokens = 8\nrank", "max_tokens = 5\nrank")
     )
     code, said = run(out=tmp_path, file="small.toml")
     assert code == 0

@@ -10,7 +10,7 @@ import pytest
 
 from ports import free_port
 from redraft import DecodeConfig, Planner, Redrafter, Simplifier
-from redraft.decode.config import PREDICTED
+from redraft.decode.config import SIMPLIFY
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.decode.loading import shipped_folder
 
@@ -25,7 +25,7 @@ WAIT = 60_000  # milliseconds; two cores may be busy
 
 @pytest.fixture(scope="module")
 def simplifier():
-    config = DecodeConfig(**{**PREDICTED, "beams": 4})
+    config = DecodeConfig(**{**SIMPLIFY, "beams": 4})
     return Simplifier(Redrafter(config=config, device="cpu"), Planner.load(device="cpu"))
 
 

@@ -4,25 +4,34 @@ import itertools
 import json
 import lzma
 import random
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from training import distil, told
 from training.__main__ import STEPS, main
 from training.choosing import agreed, is_copy, sound
 from training.controls import Controls, controls_of, likeness
 from training.loop import Batches, Clock, Training
-from training.pretrain import mean_loss, noised
+from training.pretrain import make_model, mean_loss, noised
+from training.rows import TokenRows
 from training.sampling import Sampler
 from training.settings import read_recipe, remember
 from training.teacher import load_teacher
-from training.text import HeldOut
+from training.text import HeldOut, premises
 from training.tokenizer import END, MASK, PAD
 
+from redraft import Edit, EditPlan
 from redraft.align.names import made_up, missing, names, numbers
+from redraft.constrain.mark_tokens import add_marks
+from redraft.constrain.target_guard import TargetGuard
 from redraft.errors import ConfigError
+from redraft.fit.linked_pairs import LinkedPair
+from redraft.fit.plan_examples import PlanSampler
+from redraft.fit.rewriter_batches import pad_rows
 from redraft.fit.tagged_pairs import read_tagged
 from tokenizers_in_memory import TOKENIZERS
 
@@ -54,6 +63,7 @@ SOURCE = "The artisans of Rome purchased 12 residences in 1990, and later they s
     ("The craftsmen of Rome and Pisa bought 12 houses in 1990, then sold them.", False),  # one is made up
     ("The craftsmen of Rome bought 12 houses in 1990, and then", False),  # stops
     ("In 1990 Rome 12.", False),  # too short
+    ("The craftsmen of Rome bought 12 houses in 1990,\nand then sold them.", False),  # two lines
     ("Rome bought 12 houses in 1990 they sold them and they sold them and they sold them.", False),  # loops
 ])  # fmt: skip
 def test_sound_rewritings(target, good):
@@ -78,6 +88,54 @@ def test_controls_say_how_a_rewriting_differs():
     assert simple.simplicity < 1
     assert likeness("a b", "a c") == 0.5
     assert simple.prompt("x").splitlines()[0] == "turk, length 0.55, likeness 0.20, words 0.50"
+
+
+@pytest.fixture(scope="module")
+def guard():
+    return TargetGuard.load()
+
+
+OLD_TOWN = "The artisans remain in the old town ."
+EVERY_WORD = "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7"
+
+
+@pytest.mark.parametrize("source, target, links, by_people, by_teacher", [
+    pytest.param(OLD_TOWN, "The craftsmen stay in the old town .", EVERY_WORD, True, True, id="simpler-words"),
+    pytest.param(OLD_TOWN, "The artisans remain in the old town , rich kings .", EVERY_WORD, True, True, id="two-new"),
+    pytest.param(OLD_TOWN, "The artisans remain in the old town , rich kings lived .", EVERY_WORD, False, False,
+                 id="three-new"),
+    pytest.param("They did not stay .", "They stayed .", "0-0 3-1 4-2", True, False, id="a-negation-is-lost"),
+    pytest.param("They stayed .", "They did not stay .", "0-0 1-3 2-4", True, False, id="a-negation-is-new"),
+    pytest.param("They did not stay .", "They never stayed .", "0-0 2-1 3-2 4-3", True, True, id="another-negation"),
+    pytest.param("Prices rose fast .", "Prices fell fast .", "0-0 1-1 2-2 3-3", True, False, id="the-opposite"),
+])  # fmt: skip
+def test_faithful_pairs(source, target, links, by_people, by_teacher, guard):
+    """What a teacher wrote is looked at more closely than what people wrote."""
+    for tag, good in (("wikiauto_plan_cardiff", by_people), ("distilled_strong", by_teacher)):
+        assert told.is_faithful(LinkedPair.of((tag, False, source, target, links)), guard) is good
+
+
+# ---- what is rewritten ----
+
+
+@pytest.mark.parametrize("sources, found", [
+    ("abcdefghi", ["medium ab", "strong fg", "light i", "medium cd", "strong h", "medium e"]),
+    ("abcdefg", ["medium ab", "strong fg", "medium cd", "medium e"]),  # fewer than wanted
+])  # fmt: skip
+def test_strengths_are_rewritten_in_turn(sources, found, monkeypatch):
+    monkeypatch.setattr(distil, "_PART", 2)
+    settings = SimpleNamespace(strengths={"medium": {"sources": 5}, "strong": {"sources": 3}, "light": {"sources": 1}})
+    assert [" ".join(part) for part in distil._parts(sources, settings)] == found
+
+
+def test_premises_come_once_and_of_the_parts_that_are_named(tmp_path):
+    assert list(premises(tmp_path, ["MultiNLI"])) == []
+    rows = [("MultiNLI", "One."), ("SNLI", "Two."), ("MultiNLI", "Three."), ("MultiNLI", "One."), ("MultiNLI", "")]
+    text = "".join(f"{part}\tneutral\t{premise}\tA guess.\n" for part, premise in rows)
+    (tmp_path / "nli").mkdir()
+    (tmp_path / "nli" / "nli.tsv.xz").write_bytes(lzma.compress(text.encode()))
+    assert list(premises(tmp_path, ["MultiNLI"])) == ["One.", "Three."]
+    assert list(premises(tmp_path, ["SNLI", "MultiNLI"])) == ["One.", "Two.", "Three."]
 
 
 # ---- noise and batches ----
@@ -111,6 +169,75 @@ def test_batches_hold_every_row_once_in_an_epoch_and_keep_to_their_size():
     assert all(len(batch) * lengths[batch].max() <= 400 for batch in epoch)
     again = Batches(lengths, 400, 10_000, seed=1)
     assert all((batches[step] == again[step]).all() for step in range(1000))
+
+
+def test_packed_rows_are_padded_like_single_ones():
+    rng = np.random.default_rng(0)
+    rows = [rng.integers(5, 60_000, rng.integers(1, 20)).tolist() for _ in range(100)]
+    packed = TokenRows.joined([TokenRows.of(rows[:40]), TokenRows.of([]), TokenRows.of(rows[40:])])
+    for chosen in ([0], [99], [7, 99, 3, 7], rng.permutation(100)):
+        wanted = pad_rows([np.array(rows[row]) for row in chosen], PAD)
+        found = packed.padded(np.array(chosen), PAD)
+        assert found.dtype == wanted.dtype
+        assert torch.equal(found, wanted)
+
+
+@pytest.fixture(scope="module")
+def marked_tokenizer(tmp_path_factory):
+    folder, tokenizer = tmp_path_factory.mktemp("marked"), TOKENIZERS["byte-level"]()
+    add_marks(tokenizer)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_step_learns_the_same_after_a_restart_and_epochs_differ(marked_tokenizer, monkeypatch):
+    monkeypatch.setattr(told, "_CHUNK", 8)
+    rows = [
+        ("turk", False, f"The artisans remain in the old town {number} .", f"The craftsmen stay in town {number} .",
+         "0-0 1-1 2-2 3-3 6-4 7-5 8-6")
+        for number in range(20)
+    ]  # fmt: skip
+    settings = SimpleNamespace(
+        seed=1, tokens=600, positions=200, joined=0.3, corpora={"turk": [1.5, "bare"], "other": [1, "planned"]}
+    )
+    sampler = PlanSampler.load()
+    with told.Epochs(rows, sampler, marked_tokenizer, settings) as epochs:
+        steps = 3 * epochs.per_epoch
+        whole = [epochs[step] for step in range(steps)]
+    with told.Epochs(rows, sampler, marked_tokenizer, settings) as epochs:
+        assert 3 * epochs.per_epoch == steps
+        for step in (steps - 1, steps - 2, epochs.per_epoch, 0):  # in any order
+            assert all(torch.equal(*both) for both in zip(epochs[step], whole[step], strict=True))
+
+    def examples(epoch):
+        batches = whole[epoch * steps // 3 : (epoch + 1) * steps // 3]
+        return {tuple(row[row != PAD].tolist()) for source, _ in batches for row in source}
+
+    assert examples(0) != examples(1) != examples(2)
+    assert all(source.numel() <= 600 for source, _ in whole)
+
+
+@pytest.mark.parametrize("positions", [40, 100])
+def test_a_longer_model_writes_the_same_for_short_texts(positions):
+    shape = SimpleNamespace(
+        d_model=16, positions=32, encoder_layers=1, decoder_layers=1, heads=2, ffn_dim=32, dropout=0
+    )
+    torch.manual_seed(0)
+    model = make_model(shape, 60).eval()
+    short = torch.tensor([[7, 8, 9, END]])
+    same = {"input_ids": short, "decoder_input_ids": short.flip(1)}
+    sides = [model.model.encoder, model.model.decoder]
+    before = [side.embed_positions.weight.clone() for side in sides]
+    scores, wrote = model(**same).logits, model.generate(short, max_new_tokens=12, do_sample=False)
+    told.lengthen(model, positions)
+    assert torch.equal(model(**same).logits, scores)
+    assert torch.equal(model.generate(short, max_new_tokens=12, do_sample=False), wrote)
+    for side, old in zip(sides, before, strict=True):
+        assert torch.equal(side.embed_positions.weight[: len(old)], old)
+        assert torch.isfinite(side.embed_positions.weight).all()
+    assert model.config.max_position_embeddings == positions
+    long = torch.full((1, positions), 7)
+    assert torch.isfinite(model(input_ids=long, decoder_input_ids=long).logits).all()
 
 
 # ---- the loop ----
@@ -162,9 +289,18 @@ def test_the_number_of_steps_may_change_until_the_rate_goes_down(tmp_path, monke
 def test_what_a_step_was_made_with_is_remembered(tmp_path):
     remember(tmp_path / "step", {"rate": 1, "steps": 5}, may_change=["steps"])
     remember(tmp_path / "step", {"rate": 1, "steps": 6}, may_change=["steps"])
-    with pytest.raises(ConfigError, match="made with another rate"):
+    with pytest.raises(ConfigError, match="made with another rate: rate was 1 and is 2"):
         remember(tmp_path / "step", {"rate": 2, "steps": 6}, may_change=["steps"])
     assert json.loads((tmp_path / "step" / "settings.json").read_text()) == {"rate": 1, "steps": 6}
+
+
+def test_a_run_does_not_go_on_with_other_pairs(tmp_path):
+    rows = [("turk", False, "They remain .", "They stay .", "0-0 1-1 2-2"), ("turk", False, "Yes .", "No .", "1-1")]
+    told.remember_kept(tmp_path, {"rate": 1, "steps": 5}, rows)
+    told.remember_kept(tmp_path, {"rate": 1, "steps": 6}, rows)
+    with pytest.raises(ConfigError, match=r"another kept_pairs: .*\"2, digest .* and is \"1, digest") as caught:
+        told.remember_kept(tmp_path, {"rate": 1, "steps": 6}, rows[:1])
+    assert "the relation tables" in str(caught.value)
 
 
 @pytest.mark.parametrize("step, problem", [
@@ -172,6 +308,7 @@ def test_what_a_step_was_made_with_is_remembered(tmp_path):
     ("pretrain", "pretrain needs text in --data."),
     ("teacher", "teacher needs pairs/pairs.tsv.xz in --data."),
     ("student", "student needs pairs/pairs.tsv.xz in --data."),
+    ("told", "told needs pairs/pairs.tsv.xz in --data."),
     ("pack", "pack needs"),
 ])  # fmt: skip
 def test_what_a_step_needs_is_named(step, problem, tmp_path, monkeypatch, capsys):
@@ -200,7 +337,13 @@ def test_settings_of_the_recipe_can_be_changed():
         read_recipe(changes=["pretrain.stepz=7"])
     with pytest.raises(ConfigError, match="not TOML"):
         read_recipe(changes=["pretrain.steps=seven"])
-    corpora = {*read_recipe()["teacher"]["corpora"], *read_recipe()["student"]["corpora"]}
+    changed = read_recipe(changes=["distil.strengths.medium.sources=8", 'told.corpora.medeasi=[1, "bare"]'])
+    assert changed["distil"]["strengths"]["medium"]["sources"] == 8
+    assert changed["told"]["corpora"]["medeasi"] == [1, "bare"]
+    for name in ("distil.strengths.mild.sources", "distil.seed.sources", "distil.strengths.medium.x", "seed", ""):
+        with pytest.raises(ConfigError, match="no such setting"):
+            read_recipe(changes=[f"{name}=8"])
+    corpora = {tag for step in ("teacher", "student", "told") for tag in read_recipe()[step]["corpora"]}
     assert not any(tag.startswith("asset") for tag in corpora)
 
 
@@ -240,31 +383,36 @@ def test_the_sampler_writes_what_transformers_writes(tiny_teacher):
 
 
 def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypatch, capsys):
-    """All six steps, called as a person would; the model that comes out loads and writes."""
-    from training import distil
-
+    """All seven steps, called as a person would; the model that comes out loads, reads a plan and writes."""
+    from redraft.decode.loading import reads_plans
     from redraft.decode.redrafter import Redrafter
 
     data, work, out = tmp_path / "data", tmp_path / "work", tmp_path / "out"
-    for folder in ("text", "pairs"):
+    for folder in ("text", "pairs", "nli"):
         (data / folder).mkdir(parents=True)
     sentences = [f"The old man number {number} saw the big house in Rome and went away again." for number in range(60)]
     articles = "\n\n".join("\n".join(sentences[start : start + 5]) for start in range(0, 60, 5))
     (data / "text" / "wiki.txt.xz").write_bytes(lzma.compress(articles.encode()))
+    letter = "She wrote that the big dogs and the cats were well again."
+    (data / "nli" / "nli.tsv.xz").write_bytes(lzma.compress(f"MultiNLI\tneutral\t{letter}\tNo.\n".encode()))
     pairs = [f"turk_valid_refs_1600src\tcased\t{text}\t{text.replace('went away', 'left')}" for text in sentences]
     pairs += ["asset_valid\tcased\tNever read this.\tNever."]
     (data / "pairs" / "pairs.tsv.xz").write_bytes(lzma.compress("\n".join(pairs).encode()))
     held = HeldOut(sentences[:3], {"turk": [sentences[:3]], "asset": [sentences[3:6]]})
-    for module in ("training.distil", "training.student"):
+    for module in ("training.distil", "training.student", "training.told"):
         monkeypatch.setattr(f"{module}.read_held_out", lambda data: held)
     small = {
         "tokenizer.vocabulary": 400, "tokenizer.every": 1, "model.d_model": 16, "model.ffn_dim": 32, "model.heads": 2,
         "model.encoder_layers": 1, "model.decoder_layers": 1, "model.positions": 64,
         "pretrain.steps": 3, "pretrain.tokens": 400, "pretrain.warm_up": 1,
         "teacher.steps": 2, "teacher.tokens": 600, "teacher.warm_up": 1, "teacher.longest": 512,
-        "distil.sources": 8, "distil.batch": 4, "distil.draws": 2, "distil.length": "[0.9]", "distil.likeness": "[0.7]",
-        "distil.simplicity": "[0.8, 0.9]", "student.steps": 3, "student.tokens": 400, "student.warm_up": 1,
+        "distil.batch": 4, "student.steps": 3, "student.tokens": 400, "student.warm_up": 1,
+        "told.steps": 3, "told.tokens": 800, "told.warm_up": 1, "told.positions": 96, "told.linkers": 1,
     }  # fmt: skip
+    for strength, sources in (("medium", 8), ("strong", 4), ("light", 2)):
+        grid = {"sources": sources, "draws": 2, "length": "[0.9]", "likeness": "[0.7]", "simplicity": "[0.8, 0.9]"}
+        small |= {f"distil.strengths.{strength}.{name}": value for name, value in grid.items()}
+    small["distil.strengths.strong.style"] = '["wiki"]'
     options = [part for name, value in small.items() for part in ("--set", f"{name}={value}")]
     monkeypatch.setattr(distil, "chosen", lambda sources, drawn: [text.replace("big", "large") for text in sources])
     for step in STEPS:
@@ -272,10 +420,33 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
         monkeypatch.setattr("sys.argv", [str(part) for part in [*command, "--device", "cpu", *options]])
         assert main() == 0, (step, capsys.readouterr())
     said = capsys.readouterr().out
-    assert "8 sentences, 8 pairs" in said
+    assert [line.partition(";")[0] for line in said.splitlines() if line.startswith("part ")] == [
+        "part 0, medium: 8 sentences, 8 pairs",
+        "part 1, strong: 4 sentences, 4 pairs",
+        "part 2, light: 2 sentences, 2 pairs",
+    ]
     assert '"reads": ' in said
-    assert "8 distilled and" in said
+    assert "8 distilled and 120 real pairs" in said  # each of the 60 is read twice
+    assert "74 pairs linked, 74 of them kept" in said
     tagged = [*read_tagged(work / "distil" / "pairs.tsv")]
-    assert len(tagged) == 8
-    assert {pair.tag for pair in tagged} == {"distilled"}
-    assert Redrafter(str(out), device="cpu")("The old man saw the house.", max_tokens=5).candidates
+    assert Counter(pair.tag for pair in tagged) == {"distilled_medium": 8, "distilled_strong": 4, "distilled_light": 2}
+    assert letter in {pair.source for pair in tagged}
+    assert {*json.loads((out / "held_out.json").read_text())} == {"bare", "light", "medium", "strong"}
+    notes = json.loads((out / "settings.json").read_text())
+    assert notes["told"]["kept_pairs"].startswith("74, digest")
+    redrafter = Redrafter(str(out), device="cpu")
+    assert reads_plans(redrafter.model)
+    assert redrafter.model.config.max_position_embeddings == 96
+    plan = EditPlan("The old man saw the house.", (Edit.substitute("house", "home"), Edit.split()), "strong")
+    assert redrafter(plan, max_tokens=5).candidates
+
+
+def test_mixing_leaves_what_the_student_does_not_have():
+    from training.told import mix
+
+    model, student = torch.nn.Embedding(5, 2), torch.nn.Embedding(3, 2)
+    with torch.no_grad():
+        model.weight.fill_(1.0)
+        student.weight.fill_(0.0)
+    mix(model, student, 0.25)
+    assert model.weight[:, 0].tolist() == [0.75, 0.75, 0.75, 1.0, 1.0]

@@ -107,7 +107,7 @@ def test_edits_that_are_given_are_all_there_is(whole, simplifier):
     answer = whole.post("/v1/simplify", json={"sentences": sentences, "candidates": 2, "trace": True}).json()
     none, some, predicted = answer["sentences"]
     plans = [EditPlan(SOURCE), EditPlan(SOURCE, (Edit.insert("physician"),))]
-    assert [none["output"], some["output"]] == [one.output for one in simplifier.carried_out(plans)]
+    assert [none["output"], some["output"]] == [one.output for one in simplifier.stream(plans)]
     assert none["edits"] == []
     assert [(edit["insert"], edit["status"]) for edit in some["edits"]] == [("physician", "satisfied")]
     assert predicted["output"] == simplifier(SOURCE).output
@@ -303,7 +303,7 @@ class Held:
         assert self.gate.wait(10)
         if self.fails:
             raise ValueError(f"cannot rewrite {asked[0].plan.source}")
-        return list(Simplifier(Redrafter("scripted:examples/by_hand.json")).carried_out([one.plan for one in asked]))
+        return list(Simplifier(Redrafter("scripted:examples/by_hand.json")).stream([one.plan for one in asked]))
 
 
 @pytest.fixture

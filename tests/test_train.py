@@ -200,8 +200,9 @@ def test_in_bfloat16_the_weights_stay_whole(folder):
 # Going on
 
 
-def test_a_run_that_is_killed_again_and_again_ends_with_the_same_weights(folder):
-    settings = {"epochs": 4, "batch": 8, "rate": 1e-3, "beams": 2, "save_every": 4, "average": 2}
+@pytest.mark.parametrize("plans", [False, True], ids=["pairs", "plans"])
+def test_a_run_that_is_killed_again_and_again_ends_with_the_same_weights(folder, plans):
+    settings = {"epochs": 4, "batch": 8, "rate": 1e-3, "beams": 2, "save_every": 4, "average": 2, "plans": plans}
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     script = Path(__file__).with_name("killed_training.py")
     done = subprocess.run(

@@ -20,8 +20,9 @@ from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.tails import starts_after, tail_tables
 from redraft.decode.config import DecodeConfig
 from redraft.decode.expand import top_tokens
-from redraft.decode.reference import reference_search
+from redraft.decode.reference import ReferenceNode, reference_search
 from redraft.decode.search import search
+from redraft.decode.step import State, Step
 from redraft.errors import PlanError
 from redraft.testing import ScriptedModel
 
@@ -53,16 +54,54 @@ def for_many(cases: Callable[..., st.SearchStrategy[Case]], examples: int, numbe
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(cases(device))
     def agree(case: Case) -> None:
-        found = search(case.model, ["s"] * len(case.plans), case.plans, case.config, case.max_tokens)
-        for plan, limit, hypotheses in zip(case.plans, case.max_tokens, found, strict=True):
-            expected = reference_search(
-                case.model.next_log_probs, plan, case.config, end_tokens=case.model.end_tokens, max_tokens=limit
-            )
-            assert [(h.tokens, h.log_prob, h.edit_score, not h.truncated) for h in hypotheses] == [
-                (h.tokens, h.log_prob, h.edit_score, h.ended) for h in expected[: case.config.beams]
-            ]
+        compare(case, watched=device == "cpu")  # a GPU replays steps that nobody watches
 
     agree()
+
+
+def compare(case: Case, *, watched: bool) -> None:
+    """Fail where the two differ: in what they find and, if watched, in any node of any step that α leaves."""
+    seen: list[list[set[Any]]] = [[] for _ in case.plans]
+
+    def watch(_: State, step: Step, __: State) -> None:
+        for nodes, sentence in zip(seen, nodes_left(step), strict=True):
+            nodes.append(sentence)
+
+    found = search(
+        case.model, ["s"] * len(case.plans), case.plans, case.config, case.max_tokens, watch if watched else None
+    )
+    for plan, limit, hypotheses, nodes in zip(case.plans, case.max_tokens, found, seen, strict=True):
+        steps: list[list[ReferenceNode]] = []
+        expected = reference_search(
+            case.model.next_log_probs,
+            plan,
+            case.config,
+            end_tokens=case.model.end_tokens,
+            max_tokens=limit,
+            observe=lambda _, nodes, steps=steps: steps.append(nodes),
+        )
+        if watched:  # a sentence that is over goes on until the others of its batch are
+            assert nodes[: len(steps)] == [
+                {(n.row, n.token, n.log_prob, n.E, n.E_plus) for n in step if n.outcome not in ("end-rule", "alpha")}
+                for step in steps
+            ]
+        assert [(h.tokens, h.log_prob, h.edit_score, not h.truncated) for h in hypotheses] == [
+            (h.tokens, h.log_prob, h.edit_score, h.ended) for h in expected[: case.config.beams]
+        ]
+
+
+def nodes_left(step: Step) -> list[set[Any]]:
+    """Row, token, L, E and E⁺ of the nodes of each sentence that the end rule and α leave."""
+    columns = step.lists.token.shape[2]
+    facts = (
+        step.lists.token.flatten(1), step.nodes.log_prob, step.nodes.score, step.nodes.hopeful
+    )  # fmt: skip
+    found = []
+    for sentence, (order, kept) in enumerate(zip(step.choice.order, step.choice.in_alpha, strict=True)):
+        nodes = order[kept]
+        values = [fact[sentence, nodes].tolist() for fact in facts]
+        found.append(set(zip((nodes // columns).tolist(), *values, strict=True)))
+    return found
 
 
 @st.composite
@@ -227,6 +266,77 @@ def test_search_agrees_with_its_twin_where_everything_is_tied(device: str) -> No
     for_many(word_cases(tied_model), 300, 0, device)
 
 
+# Banned words inside phrases that are asked for
+
+
+@st.composite
+def banning_configs(draw: st.DrawFn) -> DecodeConfig:
+    """Settings with bans, and few others that take nodes away: a ban shows where there is something left to ban."""
+    method = draw(st.sampled_from(["edit", "edit", "edit", "negative", "neurologic"]))
+    return draw(configs()).with_changes(
+        method=method,
+        forbid=True,
+        ban=draw(st.sampled_from(["word", "word", "word", "token"])),
+        width=draw(st.sampled_from([1, 2, 3, None])),  # the fewer, the less is on offer
+        alpha=draw(st.sampled_from([3, 200, 200])),
+        delta=draw(st.sampled_from([None, None, 2, 0])),
+        no_repeat_ngram=draw(st.sampled_from([0, 0, 0, 2])),
+    )
+
+
+@st.composite
+def nested_plans(draw: st.DrawFn, words: Sequence[str]) -> EditPlan:
+    """Phrases asked for, some of them twice, and bans on parts of them, some of which are asked for as well."""
+
+    def one_of(*values: Any) -> Any:
+        return draw(st.sampled_from(values))
+
+    def phrase(least: int) -> str:
+        return " ".join(draw(st.sampled_from(words)) for _ in range(one_of(least, least, least + 1)))
+
+    edits: list[Edit | None] = []
+    for _ in range(one_of(1, 1, 2)):
+        outer = phrase(2)
+        inner = part_of(draw, outer.split())
+        edits += [Edit.insert(outer)] * one_of(0, 1, 1, 2, 3)
+        for _ in range(one_of(1, 1, 2)):
+            banned = " ".join(one_of(inner, inner, inner, phrase(1).split()))
+            targets = [one_of(outer, phrase(1), phrase(1)) for _ in range(one_of(1, 1, 2))]
+            edits.append(substitution(banned, targets) if one_of(True, True, False) else Edit.delete(banned))
+        if one_of(True, False, False):
+            edits.append(Edit.insert(" ".join(inner), span=(0, 1)))  # free, then: the ban has no span
+    return plan_of(draw(st.permutations(edits)))
+
+
+def part_of(draw: st.DrawFn, whole: Sequence[Any]) -> Sequence[Any]:
+    """A slice that is not all of it."""
+    size = draw(st.integers(1, len(whole) - 1))
+    start = draw(st.integers(0, len(whole) - size))
+    return whole[start : start + size]
+
+
+def substitution(phrase: str, targets: Sequence[str]) -> Edit | None:
+    try:
+        return Edit.substitute(phrase, *targets)
+    except PlanError:  # a word substituted by itself
+        return None
+
+
+@st.composite
+def nested_cases(draw: st.DrawFn, device: str) -> Case:
+    words = WORDS[: draw(st.integers(2, 5))]
+    model = word_model(words, draw(st.integers(0, 10**9)), device)
+    plans = [draw(nested_plans(words)) for _ in range(draw(st.integers(1, 2)))]
+    limits = [draw(st.integers(1, 6)) for _ in plans]
+    compiled = [draw(at_places(plan)) for plan in compiler_for(model.tokenizer).compile(plans)]
+    return Case(model, compiled, draw(banning_configs()), limits)
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_search_agrees_with_its_twin_on_banned_words_inside_insertions(number: int, device: str) -> None:
+    for_many(nested_cases, 400, number, device)
+
+
 # Pieces of words
 
 LEAD, CONTINUATIONS = b"\xe2\x80", (b"\x9c", b"\x99")  # “ and ’ are two tokens each
@@ -350,6 +460,56 @@ def piece_cases(draw: st.DrawFn, device: str) -> Case:
 @pytest.mark.parametrize("number", range(3))
 def test_search_agrees_with_its_twin_on_pieces_of_words(number: int, device: str) -> None:
     for_many(piece_cases, 400, number, device)
+
+
+@st.composite
+def nested_piece_plans(draw: st.DrawFn, model: PieceModel) -> CompiledPlan:
+    """As nested_plans, in tokens: the longer phrase and the one within may both wait for their word to close."""
+
+    def one_of(*values: Any) -> Any:
+        return draw(st.sampled_from(values))
+
+    def variants(*phrases: Sequence[int]) -> tuple[Variant, ...]:
+        found = [variant_of(tuple(tokens), model) for tokens in phrases]
+        return tuple({variant.tokens: variant for variant in found if variant is not None}.values())
+
+    def some(least: int) -> list[int]:
+        return draw(st.lists(st.integers(0, len(model.texts) - 2), min_size=least, max_size=least + 2))
+
+    edits: list[Edit] = []
+    clauses: list[Clause] = []
+    for _ in range(one_of(1, 1, 2)):
+        outer = some(2)
+        for need in range(1, 1 + one_of(0, 1, 1, 2)):
+            clauses += [Clause("insert", len(edits), need, found) for found in [variants(outer)] if found]
+            edits.append(Edit.insert(f"w{len(edits)}"))
+        for _ in range(one_of(1, 1, 2)):
+            banned = variants(part_of(draw, outer), *one_of([], [some(1)]))
+            number, free = len(edits), one_of(0, 0, 1)
+            if one_of(True, False):
+                target = variants(*one_of([outer], [some(1)], [outer, some(1)]))
+                wanted = {variant.tokens for variant in target}
+                banned = tuple(variant for variant in banned if variant.tokens not in wanted)
+                if target:
+                    clauses += [Clause("source", number, free, banned), Clause("target", number, 0, target)]
+                edits.append(Edit.substitute(f"w{number}", f"t{number}"))
+            else:
+                clauses += [Clause("delete", number, free, banned)] if banned else []
+                edits.append(Edit.delete(f"w{number}"))
+    return CompiledPlan(EditPlan("s", tuple(edits)), tuple(clauses), {}, model.tables)
+
+
+@st.composite
+def nested_piece_cases(draw: st.DrawFn, device: str) -> Case:
+    words, others = PIECES[:1] + PIECES[3:4], PIECES[1:3] + PIECES[4:]  # most phrases are to have more than one word
+    texts = [*words, *draw(st.lists(st.sampled_from(others), min_size=1, max_size=3, unique=True))]
+    model = PieceModel(texts, draw(st.integers(0, 10**9)), device)
+    plans = [draw(at_places(draw(nested_piece_plans(model)))) for _ in range(draw(st.integers(1, 2)))]
+    return Case(model, plans, draw(banning_configs()), [draw(st.integers(1, 6)) for _ in plans])
+
+
+def test_search_agrees_with_its_twin_on_banned_pieces_inside_insertions(device: str) -> None:
+    for_many(nested_piece_cases, 400, 0, device)
 
 
 @pytest.mark.parametrize("vocab", [50, 5000, 5003], ids=["few-tokens", "many-tokens", "many-tokens-and-a-rest"])

@@ -9,21 +9,23 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from redraft.errors import ConfigError
+from redraft.errors import ConfigError, shown
 
 RECIPE = Path(__file__).with_name("recipe.toml")
+_NOTE = "settings.json"
+_DELETE = "Delete it, or name another folder with --work."
 
 
 def read_recipe(path: Path = RECIPE, changes: Sequence[str] = ()) -> dict[str, Any]:
-    """Step → settings. A change is written as in TOML: `pretrain.steps=100`."""
+    """Step → settings. A change is written as in TOML: `pretrain.steps=100`, `distil.strengths.medium.sources=8`."""
     recipe = tomllib.loads(path.read_text(encoding="utf-8"))
     for change in changes:
         name, _, value = change.partition("=")
         *folders, key = name.split(".")
         table: Any = recipe
         for folder in folders:
-            table = table.get(folder, {}) if isinstance(table, dict) else {}
-        if not folders or key not in table:
+            table = table.get(folder) if isinstance(table, dict) else None
+        if not folders or not isinstance(table, dict) or key not in table:
             raise ConfigError(f"--set {change}: {path.name} has no such setting.", "Write STEP.NAME=VALUE.")
         try:
             table[key] = tomllib.loads(f"value = {value}")["value"]
@@ -32,18 +34,23 @@ def read_recipe(path: Path = RECIPE, changes: Sequence[str] = ()) -> dict[str, A
     return recipe
 
 
-def remember(folder: Path, facts: Mapping[str, Any], may_change: Sequence[str] = ()) -> None:
+def check_same(folder: Path, facts: Mapping[str, Any], may_change: Sequence[str] = (), hint: str = _DELETE) -> None:
+    """An error where what a folder holds was made with other settings."""
+    path = folder / _NOTE
+    if not path.exists():
+        return
+    there, now = json.loads(path.read_text(encoding="utf-8")), json.loads(json.dumps(facts))
+    other = sorted(name for name in {*now, *there} - {*may_change} if now.get(name) != there.get(name))
+    if other:
+        values = "; ".join(f"{name} was {shown(there.get(name))} and is {shown(now.get(name))}" for name in other)
+        raise ConfigError(f"{folder} was made with another {' and '.join(other)}: {values}.", hint)
+
+
+def remember(folder: Path, facts: Mapping[str, Any], may_change: Sequence[str] = (), hint: str = _DELETE) -> None:
     """Note what a step is made with, beside what it makes; an error where other settings have been at work there."""
-    path = folder / "settings.json"
-    facts = json.loads(json.dumps(facts))
-    if path.exists():
-        there = json.loads(path.read_text(encoding="utf-8"))
-        other = [name for name in {*facts, *there} - {*may_change} if facts.get(name) != there.get(name)]
-        if other:
-            raise ConfigError(f"{folder} was made with another {' and '.join(sorted(other))}.",
-                              "Delete it, or name another folder with --work.")  # fmt: skip
+    check_same(folder, facts, may_change, hint)
     folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    (folder / _NOTE).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
 
 def settings_of(recipe: dict[str, Any], step: str) -> SimpleNamespace:

@@ -1,4 +1,4 @@
-"""Step 6: the student learns to read plans, from pairs whose words are linked and plans that are drawn anew each epoch."""
+"""Step 6: the student learns to read plans: pairs whose words are linked, and plans drawn anew in each epoch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing import Pool, get_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,13 +20,9 @@ from torch import Tensor
 from redraft.align.function_words import is_content
 from redraft.align.names import missing_negations
 from redraft.align.trained import TrainedAligner
-from redraft.constrain.commonness import Commonness
 from redraft.constrain.edits import STRENGTHS, EditPlan
-from redraft.constrain.lexicon import Lexicon
 from redraft.constrain.mark_tokens import MarkTokens
 from redraft.constrain.marks import mark
-from redraft.constrain.planner import shipped_predictor
-from redraft.constrain.sides import shipped_sides
 from redraft.constrain.target_guard import TargetGuard
 from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
@@ -34,14 +30,14 @@ from redraft.evaluate.corpora import load_corpus
 from redraft.files import digest
 from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, read_rows
 from redraft.fit.plan_examples import PlanExample, PlanSampler, can_join, joined
-from redraft.fit.rewriter_batches import pad_rows
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
 from redraft.fit.told_model import prepare_for_plans
 from training.choosing import hardly_differs, is_copy
 from training.distil import figures
 from training.loop import Batch, Batches, Clock, Training
 from training.pretrain import mean_loss
-from training.settings import remember
+from training.rows import TokenRows
+from training.settings import check_same, remember
 from training.teacher import is_broken
 from training.text import LICENCE_FORBIDS, read_held_out
 from training.tokenizer import PAD
@@ -49,8 +45,9 @@ from training.tokenizer import PAD
 _WITHOUT = {"bare": (), "stated": ("bare",), "planned": ("bare", "strength")}
 _NEW = 0.15  # share of the target's content words that may come from nowhere
 _CHUNK = 1000  # pairs that a process makes examples of at once
+_MAY_CHANGE = ("steps", "linkers")
 
-Tokens = list[tuple[np.ndarray, np.ndarray]]  # (source, target) of each example
+Tokens = tuple[TokenRows, TokenRows]  # the sources and the targets of examples
 
 
 def train_told(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, device: torch.device) -> bool:
@@ -58,10 +55,11 @@ def train_told(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, 
 
     folder = work / "told"
     pairs = told_pairs(data, work, settings)
-    remember(folder, {**vars(settings), "pairs": digest(json.dumps([vars(pair) for pair in pairs]).encode())},
-             may_change=["steps", "linkers"])  # fmt: skip
+    facts = {**vars(settings), "pairs": digest(json.dumps([vars(pair) for pair in pairs]).encode())}
+    check_same(folder, facts, [*_MAY_CHANGE, "kept_pairs"])  # now, since linking takes long
     began = time.monotonic()
     rows = linked_rows(pairs, folder, settings.linkers, device)
+    remember_kept(folder, facts, rows)
     print(f"{len(pairs):,} pairs linked, {len(rows):,} of them kept, {time.monotonic() - began:.0f} s", flush=True)
     tokenizer: Any = AutoTokenizer.from_pretrained(work / "student" / "model")
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(
@@ -72,12 +70,12 @@ def train_told(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, 
     lengthen(model, settings.positions)
     tokenizer.model_max_length = settings.positions
     tokenizer.save_pretrained(folder / "tokenizer")
-    with Epochs(rows, folder / "tokenizer", settings) as epochs:
+    with Epochs(rows, PlanSampler.load(), folder / "tokenizer", settings) as epochs:
         print(f"{epochs.per_epoch} batches in an epoch; the first made in {time.monotonic() - began:.0f} s", flush=True)
 
         def batch_of(step: int) -> Batch:
-            source, target = zip(*epochs[step], strict=True)
-            return {"source": pad_rows(source, PAD), "target": pad_rows(target, PAD)}
+            source, target = epochs[step]
+            return {"source": source, "target": target}
 
         def loss_of(model: Any, batch: Batch) -> Tensor:
             return mean_loss(model, batch["source"], batch["target"], settings.smoothing)
@@ -85,10 +83,26 @@ def train_told(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, 
         training = Training(model, batch_of, loss_of, settings, folder, device)
         done = training.run(clock)
     if done:
+        student: Any = AutoModelForSeq2SeqLM.from_pretrained(work / "student" / "model", dtype=torch.float32)
+        mix(training.averaged, student, settings.student)
         training.averaged.save_pretrained(folder / "model")
         tokenizer.save_pretrained(folder / "model")
         _report(data, folder, device)
     return done
+
+
+def mix(model: Any, student: Any, share: float) -> None:
+    """Move the model's weights so far back to the student's that it started from (Wortsman et al., 2022).
+
+    What was trained last then costs less of what the student could do: rewriting without a plan. Rows that the student
+    does not have, of marks and of late positions, stay as they are.
+    """
+    known = student.state_dict()
+    with torch.no_grad():
+        for name, weight in model.state_dict().items():
+            old = known[name].to(weight.device)
+            same = tuple(slice(0, min(sizes)) for sizes in zip(weight.shape, old.shape, strict=True))
+            weight[same] = torch.lerp(weight[same], old[same], share)
 
 
 def _report(data: Path, folder: Path, device: torch.device) -> None:
@@ -140,6 +154,16 @@ def linked_rows(pairs: Sequence[TaggedPair], folder: Path, processes: int, devic
         return [row for part in pool.starmap(_linked, jobs) for row in part]
 
 
+def remember_kept(folder: Path, facts: Mapping[str, Any], rows: Sequence[Row]) -> None:
+    """Note what the training reads, its pairs included: which of them are kept depends on tables outside the recipe."""
+    kept = f"{len(rows):,}, digest {digest(json.dumps(rows).encode())}"
+    remember(
+        folder, {**facts, "kept_pairs": kept}, _MAY_CHANGE,
+        hint="The shipped aligner, the relation tables or the filter have changed since. Restore them, or delete the "
+        "folder and train again.",
+    )  # fmt: skip
+
+
 def _linked(pairs: Sequence[TaggedPair], path: Path, device: str) -> list[Row]:
     torch.set_num_threads(1)
     link_pairs(pairs, TrainedAligner.load(device=device), path, say=lambda message: None)
@@ -169,16 +193,14 @@ class Epochs:
     An epoch has as many batches as the first one, so that the number of a step says what it learns from.
     """
 
-    def __init__(self, rows: Sequence[Row], tokenizer: Path, settings: SimpleNamespace) -> None:
+    def __init__(
+        self, rows: Sequence[Row], sampler: PlanSampler, tokenizer: Path, settings: SimpleNamespace
+    ) -> None:  # fmt: skip
         self._settings, self._lock = settings, threading.Lock()
         self._chunks = -(-len(rows) // _CHUNK)
-        tables = shipped_predictor()
-        lexicon, commonness = Lexicon.load(tables / "lexicon.tsv.xz"), Commonness.load(tables / "commonness.tsv.xz")
-        sampler = PlanSampler(lexicon, commonness, shipped_sides())
         self._pool = Pool(max(1, (os.cpu_count() or 1) - 1), _begin, (rows, sampler, tokenizer, settings))
         self._made: dict[int, tuple[Tokens, Batches]] = {}
         self._waiting: dict[int, Any] = {}
-        self.per_epoch = 0
         self.per_epoch = self._epoch(0)[1].per_epoch
 
     def __enter__(self) -> Epochs:
@@ -186,20 +208,27 @@ class Epochs:
 
     def __exit__(self, *exception: object) -> None:
         self._pool.terminate()
+        self._pool.join()
 
-    def __getitem__(self, step: int) -> Tokens:
+    def __getitem__(self, step: int) -> tuple[Tensor, Tensor]:
+        """The sources and the targets of a step, padded."""
         epoch, place = divmod(step, self.per_epoch)
         with self._lock:
-            rows, batches = self._epoch(epoch)
-        return [rows[row] for row in batches[place % batches.per_epoch]]
+            (sources, targets), batches = self._epoch(epoch)
+            if epoch + 1 not in self._made:
+                self._asked(epoch + 1)  # made while this one is learned
+        rows = batches[place % batches.per_epoch]
+        return sources.padded(rows, PAD), targets.padded(rows, PAD)
 
     def _epoch(self, epoch: int) -> tuple[Tokens, Batches]:
         if epoch not in self._made:
-            rows = [row for part in self._asked(epoch).get() for row in part]
-            lengths = np.array([max(map(len, row)) for row in rows])
+            parts = self._asked(epoch).get()
+            del self._waiting[epoch]
+            sources, targets = (TokenRows.joined(side) for side in zip(*parts, strict=True))
+            lengths = np.maximum(sources.lengths, targets.lengths)
             self._made = {number: made for number, made in self._made.items() if number >= epoch - 1}
-            self._made[epoch] = rows, Batches(lengths, self._settings.tokens, 1, self._settings.seed + epoch)
-            self._asked(epoch + 1)  # made while this one is learned
+            batches = Batches(lengths, self._settings.tokens, 1, self._settings.seed + epoch)
+            self._made[epoch] = (sources, targets), batches
         return self._made[epoch]
 
     def _asked(self, epoch: int) -> Any:
@@ -208,9 +237,7 @@ class Epochs:
         return self._waiting[epoch]
 
 
-def _begin(
-    rows: Sequence[Row], sampler: PlanSampler, tokenizer: Path, settings: SimpleNamespace
-) -> None:
+def _begin(rows: Sequence[Row], sampler: PlanSampler, tokenizer: Path, settings: SimpleNamespace) -> None:
     """What a process keeps, to make examples from."""
     from transformers import AutoTokenizer
 
@@ -229,9 +256,9 @@ def _examples(job: tuple[int, int]) -> Tokens:
     rng = random.Random(f"{settings.seed} {epoch} {chunk}")
     made = list(_drawn(_KEPT["rows"][chunk * _CHUNK : (chunk + 1) * _CHUNK], rng))
     targets = _KEPT["tokenizer"]([example.target for example in made])["input_ids"]
-    rows = [(np.array(marks.encode(mark(example.plan)), np.uint16), np.array(target, np.uint16))
-            for example, target in zip(made, targets, strict=True)]  # fmt: skip
-    return [row for row in rows if max(map(len, row)) <= most]
+    sources = [marks.encode(mark(example.plan)) for example in made]
+    fit = [pair for pair in zip(sources, targets, strict=True) if max(map(len, pair)) <= most]
+    return TokenRows.of([source for source, _ in fit]), TokenRows.of([target for _, target in fit])
 
 
 def _drawn(rows: Sequence[Row], rng: random.Random) -> Iterator[PlanExample]:

@@ -52,7 +52,7 @@ def run_bench(options: BenchOptions) -> int:
     batch_size = whole_number("--batch-size", options.batch_size)
     sources = list(_SENTENCES) * whole_number("--repeats", options.repeats)
     from redraft.constrain.planner import Planner
-    from redraft.decode.config import PREDICTED, DecodeConfig
+    from redraft.decode.config import SIMPLIFY, DecodeConfig
     from redraft.decode.redrafter import Redrafter
     from redraft.decode.simplifier import Simplifier
 
@@ -63,9 +63,9 @@ def run_bench(options: BenchOptions) -> int:
         redrafter.config = DecodeConfig(**settings)
         return list(simplifier.stream(sources, batch_size=batch_size))
 
-    say(f"{len(sources)} sentences, {batch_size} at a time, beam 20")
-    beam = _seconds(lambda: rewrite(Simplifier(redrafter), method="beam"))
-    plans = _seconds(lambda: rewrite(planned, **PREDICTED))
+    say(f"{len(sources)} sentences, {batch_size} at a time, beam {SIMPLIFY['beams']}")
+    beam = _seconds(lambda: rewrite(Simplifier(redrafter, search_only=True), method="beam", beams=SIMPLIFY["beams"]))
+    plans = _seconds(lambda: rewrite(planned, **SIMPLIFY))
     print(f"plain beam search          {len(sources) / beam:8.2f} sentences a second")
     print(
         f"predicted and carried out  {len(sources) / plans:8.2f} sentences a second, {plans / beam:.2f} times as long"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from redraft.cli.results import Result
+from redraft.constrain.edits import described
 from redraft.constrain.verdicts import Verdict
 
 
@@ -21,6 +22,8 @@ def explained(result: Result) -> str:
         lines.append(f"  ✓ keep {', '.join(stayed)}")
     if decoded.missing:
         lines.append(f"  ! missing: {', '.join(decoded.missing)}")
+    if decoded.literal:
+        lines.append("  edited word by word: the model's own texts were worse")
     if decoded.unchanged:
         lines.append(f"  left as it is: {decoded.unchanged}")
     return "\n".join([*lines, ""])
@@ -28,10 +31,7 @@ def explained(result: Result) -> str:
 
 def _line(verdict: Verdict) -> str:
     edit = verdict.edit
-    what = {"insert": f"keep {edit.phrase}", "delete": f"leave out {edit.phrase}",
-            "substitute": f"{edit.phrase} → {' / '.join(edit.targets)}",
-            "split": f"new sentence at {edit.phrase}" if edit.phrase else "one more sentence"}[edit.kind]  # fmt: skip
     why = [*([f"{edit.probability:.0%}"] if edit.probability is not None else []), *filter(None, [edit.note])]
     mark = "✓" if verdict.status == "satisfied" else "✗"
     cannot = f"  – {verdict.reason}" if verdict.reason else ""
-    return f"  {mark} {what}" + (f"  ({', '.join(why)})" if why else "") + cannot
+    return f"  {mark} {described(edit)}" + (f"  ({', '.join(why)})" if why else "") + cannot

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,7 +16,19 @@ import typer
 from redraft.cli.align import too_long_notice
 from redraft.cli.command import add_command, option
 from redraft.cli.lines import binary, from_a_pipe, open_lines, source_of
-from redraft.cli.options import Aligner, Device, Encoder, Glossary, Input, Keep, Predictor, Strength, Style, Texts
+from redraft.cli.options import (
+    Aligner,
+    Device,
+    Encoder,
+    Glossary,
+    Input,
+    Keep,
+    Model,
+    Predictor,
+    Strength,
+    Style,
+    Texts,
+)
 from redraft.cli.plan_files import add_plan_files
 from redraft.cli.planner import load_planner
 from redraft.cli.talk import OK, say
@@ -22,6 +36,9 @@ from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
     from redraft.constrain.edits import EditPlan
+    from redraft.constrain.planner import Planner
+
+    Plans = Callable[[Iterable[str]], Iterator[EditPlan]]
 
 _EXAMPLES = """\
 examples:
@@ -36,7 +53,8 @@ examples:
   redraft plan predict --input complex.txt --strength strong --glossary terms.tsv > plans.jsonl
   redraft simplify --plan plans.jsonl
 
-Each edit carries its probability and the reason for it. Change the file as you like before you give it to simplify.
+Each edit carries its probability and the reason for it. As it stands, the file gives the same texts as simplify without
+a plan. Change it as you like: an edit without a probability counts as asked for by you, and comes before the others.
 """
 _SHOWN = 200  # pairs on the page
 _BATCH = 256  # sentences planned together
@@ -54,6 +72,7 @@ class PredictOptions:
     keep: Keep = None
     glossary: Glossary = None
     predictor: Predictor = None
+    model: Model = None
     device: Device = None
 
 
@@ -100,11 +119,11 @@ def run_predict(options: PredictOptions) -> int:
     if not texts and source is None:
         raise ConfigError("there is nothing to plan.", 'Give sentences ("They remain old .") or --input FILE.')
     with open_lines(texts, source) as lines:
-        planner, planning = load_planner(options)
+        planner, plans = _load(options)
         waiting = iter(lines)
         while batch := list(islice(waiting, _BATCH)):
             good = list(takewhile(lambda line: line.error is None, batch))
-            for line, plan in zip(good, planner.plans([source_of(line) for line in good], **planning), strict=True):
+            for line, plan in zip(good, plans([source_of(line) for line in good]), strict=True):
                 _write(plan)
                 total += Counter([edit.kind for edit in plan.edits] + ["plans"])
                 if plan.source.strip() and (reason := planner.unreadable(plan.source)):
@@ -117,6 +136,20 @@ def run_predict(options: PredictOptions) -> int:
     if len(why) > _TOLD:
         say(f"and so for {len(why) - _TOLD:,} other lines")
     return OK
+
+
+def _load(options: PredictOptions) -> tuple[Planner, Plans]:
+    """The planner, and the way from sentences to plans: that of `redraft simplify`, whose model picks targets."""
+    planner, planning = load_planner(options)
+    from redraft.decode.eight_bit_model import holds_eight_bit_model
+    from redraft.decode.loading import shipped_folder
+    from redraft.decode.redrafter import Redrafter
+    from redraft.decode.simplifier import Simplifier
+
+    if options.model is None and not holds_eight_bit_model(shipped_folder()):
+        say("this copy of redraft comes without its model: targets are in the order of the lexical table")
+        return planner, partial(planner.plans, **planning)
+    return planner, Simplifier(Redrafter(options.model, device=options.device), planner, **planning).plans
 
 
 def run_extract(options: ExtractOptions) -> int:

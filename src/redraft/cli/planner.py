@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol
 
 from redraft.errors import ConfigError, shown
 
@@ -51,7 +51,8 @@ def load_planner(options: PlannerOptions) -> tuple[Planner, dict[str, Any]]:
 
 
 def _strength(text: str | None) -> Any:
-    from redraft.constrain.predicted import Levels, Strength
+    from redraft.constrain.edits import STRENGTHS
+    from redraft.constrain.predicted import Levels
 
     if text is None:
         return "medium"
@@ -60,9 +61,9 @@ def _strength(text: str | None) -> Any:
     except ValueError:
         numbers = []
     if len(numbers) in (2, 3):
-        return Levels(*numbers)
+        return Levels(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else None)
     if len(numbers) == 1:
         return numbers[0]
-    if text in get_args(Strength):
+    if text in STRENGTHS:
         return text
     raise ConfigError(f"--strength {shown(text)} is not known.", "Use light, medium, strong or a number from 0 to 1.")

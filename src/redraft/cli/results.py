@@ -12,9 +12,9 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from redraft.cli.lines import Line, binary, source_of
+from redraft.constrain.edits import described
 from redraft.constrain.plan_files import OnError
 from redraft.constrain.verdicts import judge
-from redraft.constrain.wishes import KEPT, WANTED
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.errors import ConfigError, RedraftError
 
@@ -42,10 +42,12 @@ class Result:
 
 
 def rewrite_lines(
-    simplifier: Simplifier, lines: Iterable[Line], *, batch_size: int = 8, trace: bool = False, batches: int = 1
-) -> Iterator[list[Result]]:
+    simplifier: Simplifier, lines: Iterable[Line], *, predict: bool, batch_size: int = 8, trace: bool = False,
+    batches: int = 1,
+) -> Iterator[list[Result]]:  # fmt: skip
     """Results one for each line and in their order. An error is a result and stops nothing.
 
+    `predict`: lines are sentences, whose plans the simplifier chooses; else plans are carried out as they stand.
     So many `batches` are read at a time and made of lines of like length: the search takes as long as its longest line.
     """
     lines = iter(lines)
@@ -54,23 +56,25 @@ def rewrite_lines(
         if batches > 1:
             asked.sort(key=lambda line: len(source_of(line)))
         parts = (asked[start : start + batch_size] for start in range(0, len(asked), batch_size))
-        results = (result for part in parts for result in _rewritten(simplifier, part, batch_size, trace))
+        results = (result for part in parts for result in _rewritten(simplifier, part, predict, batch_size, trace))
         found = {id(result.line): result for result in results}
         yield [found.get(id(line)) or _unasked(line) for line in some]
 
 
-def _rewritten(simplifier: Simplifier, lines: Sequence[Line], batch_size: int, trace: bool) -> list[Result]:
+def _rewritten(
+    simplifier: Simplifier, lines: Sequence[Line], predict: bool, batch_size: int, trace: bool
+) -> list[Result]:
     if not lines:
         return []
-    plans = [line.plan for line in lines if line.plan is not None]
+    texts = [line.plan.source if predict else line.plan for line in lines if line.plan is not None]
     try:
-        found = list(simplifier.stream(plans, batch_size=batch_size, trace=trace))
+        found = list(simplifier.stream(texts, batch_size=batch_size, trace=trace))
     except ConfigError:
         raise
     except RedraftError as error:
         if len(lines) == 1:
             return [Result(lines[0], None, lines[0].located(error))]
-        alone = (_rewritten(simplifier, [line], batch_size, trace) for line in lines)  # whose is it?
+        alone = (_rewritten(simplifier, [line], predict, batch_size, trace) for line in lines)  # whose is it?
         return [result for results in alone for result in results]
     return [Result(line, decoded) for line, decoded in zip(lines, found, strict=True)]
 
@@ -92,7 +96,7 @@ class Written:
     in_pieces: int = 0  # sentences that were too long for the model
     impossible: int = 0  # edits of the lines written
     unchanged: int = 0  # lines that were left as they are
-    unmet: list[str] = field(default_factory=list)  # wishes of the user, each with its line
+    not_done: list[str] = field(default_factory=list)  # edits that a person asked for, each with its line
 
 
 def write_results(
@@ -125,7 +129,7 @@ def write_results(
                 count.in_pieces += result.decoded.pieces > 1
                 count.impossible += sum(verdict.status == "impossible" for verdict in result.decoded.edits)
                 count.unchanged += result.decoded.unchanged is not None
-                count.unmet += _unmet_wishes(result.line.number, result.decoded)
+                count.not_done += _not_done(result.line.number, result.decoded)
             lines.append(shown(result))
         file.write("".join(f"{line}{end}" for line in lines).encode("utf-8", "replace"))
         file.flush()
@@ -138,11 +142,9 @@ def write_results(
     return count
 
 
-def _unmet_wishes(line: int, decoded: Decoded) -> list[str]:
-    wishes = [verdict for verdict in decoded.edits if verdict.edit.note in (KEPT, WANTED)]
-    unmet = [f"line {line}: {verdict.edit.phrase} ({verdict.edit.note})" for verdict in wishes
-             if verdict.status != "satisfied"]  # fmt: skip
-    return list(dict.fromkeys(unmet))
+def _not_done(line: int, decoded: Decoded) -> list[str]:
+    found = (described(one.edit) + (f" ({one.edit.note})" if one.edit.note else "") for one in decoded.not_done)
+    return list(dict.fromkeys(f"line {line}: {what}" for what in found))
 
 
 @contextmanager

@@ -133,7 +133,7 @@ def _load(options: ServeOptions) -> Any:
     if options.device is not None:
         chosen_device(options.device)
     if options.model is not None and options.model.startswith("scripted:"):
-        return Simplifier(Redrafter(options.model))
+        return Simplifier(Redrafter(options.model), search_only=True)
     return Simplifier.load(options.model, device=options.device)
 
 

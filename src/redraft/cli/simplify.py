@@ -34,7 +34,7 @@ from redraft.cli.talk import OK, SKIPPED, say, whole_number
 from redraft.constrain.phrases import Variants
 from redraft.constrain.plan_files import OnError
 from redraft.decode.config import DecodeConfig
-from redraft.decode.config_files import PREDICTED_NAME
+from redraft.decode.config_files import SIMPLIFY_NAME
 from redraft.errors import ConfigError, shown
 from redraft.files import whole_lines
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
 _OTHERS = tuple(name for name in hints_of(DecodeConfig) if name not in _FIRST)
-_SHOWN = 20  # wishes not met
+_SHOWN = 20  # edits that a person asked for and that were not done
 _TOGETHER = 4  # batches of a file read at a time, to be made of lines of like length; more would keep results back
 
 _EXAMPLES = """\
@@ -140,8 +140,8 @@ class SimplifyOptions:
     settings: Annotated[
         str | None,
         option(
-            "a file of settings as redraft tune writes it; options below win. predicted: what suits plans that are "
-            "predicted, and is the default for them",
+            "a file of settings as redraft tune writes it; options below win. simplify: the settings that suit a model "
+            "that reads plans (default, except for scripted models)",
             "FILE",
             panel=_SEARCH,
         ),
@@ -176,10 +176,11 @@ def add_simplify(app: Typer) -> None:
 def run_simplify(options: SimplifyOptions) -> int:
     """The command itself; returns the exit status."""
     table = options.model.removeprefix("scripted:") if options.model else None
+    scripted = table != options.model
     if options.plan is None:
-        without = options.search.get("method") == "beam" or table != options.model
+        without = options.search.get("method") == "beam" or scripted
         options = replace(options, plan="none" if without else "predict")
-    settings = options.settings or (PREDICTED_NAME if options.plan == "predict" else None)
+    settings = options.settings or (None if scripted else SIMPLIFY_NAME)
     config = config_from_flags(options.search, settings)
     batch_size = whole_number("--batch-size", options.batch_size)
     plan = None if options.plan in ("none", "predict") else options.plan
@@ -208,8 +209,9 @@ def run_simplify(options: SimplifyOptions) -> int:
                 lines = files.enter_context(open_lines(options.texts, options.input, plan))
             simplifier = load_simplifier(options, config)
             rewritten = rewrite_lines(
-                simplifier, islice(lines, done, None), batch_size=batch_size, trace=options.trace, batches=batches
-            )
+                simplifier, islice(lines, done, None), predict=plan is None, batch_size=batch_size,
+                trace=options.trace, batches=batches,
+            )  # fmt: skip
             with opened(options.out, goes_on=options.resume) as file:
                 write_results(
                     with_bar(rewritten, options.input or plan, done=done),
@@ -251,9 +253,9 @@ def _tell(count: Written, options: SimplifyOptions) -> None:
     if count.unchanged:
         what = f"{count.unchanged} sentences" if options.document else count_lines(count.unchanged)
         say(f"left as they are (--json says why): {what}")
-    if count.unmet:
-        more = "" if len(count.unmet) <= _SHOWN else f"\n  and {len(count.unmet) - _SHOWN} more; see --json"
-        say("asked for, but not met:\n  " + "\n  ".join(count.unmet[:_SHOWN]) + more)
+    if count.not_done:
+        more = "" if len(count.not_done) <= _SHOWN else f"\n  and {len(count.not_done) - _SHOWN} more; see --json"
+        say("asked for, but not done:\n  " + "\n  ".join(count.not_done[:_SHOWN]) + more)
     if count.impossible and not options.json:
         say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
     if count.skipped:
@@ -274,6 +276,7 @@ def _form(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Call
 def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifier:
     """The planner and the model of the options. torch is imported here, and no earlier."""
     from redraft.align.encoders import chosen_device
+    from redraft.decode.loading import SCRIPTED
     from redraft.decode.redrafter import Redrafter
     from redraft.decode.simplifier import Simplifier
 
@@ -289,4 +292,5 @@ def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifie
         dtype=options.dtype,
         graphs=options.graphs,
     )
-    return Simplifier(redrafter, planner, **planning)
+    scripted = options.model is not None and options.model.startswith(SCRIPTED)  # it knows no words but its own
+    return Simplifier(redrafter, planner, search_only=scripted and planner is None, **planning)

@@ -19,6 +19,7 @@ examples:
   redraft train --model facebook/bart-base --train pairs.tsv --valid valid.tsv --out my-model
   redraft train --model t5-small --train train.orig train.simp --valid valid.orig valid.simp.0 valid.simp.1 --out t5
   redraft train --model gpt2 --prompt "Simplify: {source} Simple:" --train pairs.tsv.xz --valid valid.tsv --out gpt
+  redraft train --model facebook/bart-base --plans --train pairs.tsv --valid valid.tsv --out reads-plans
   redraft simplify --model my-model "They remain old ."
 
 The same on several GPUs, by the launcher of accelerate:

@@ -326,6 +326,19 @@ def _span(value: object) -> tuple[int, int] | None:
     return start, end
 
 
+def described(edit: Edit) -> str:
+    """An edit in a few words, for messages."""
+    match edit.kind:
+        case "insert":
+            return f"keep {edit.phrase}"
+        case "delete":
+            return f"leave out {edit.phrase}"
+        case "substitute":
+            return f"{edit.phrase} → {' / '.join(edit.targets)}"
+        case "split":
+            return f"new sentence at {edit.phrase}" if edit.phrase else "one more sentence"
+
+
 def folded(phrase: str) -> str:
     """Two phrases that differ only in case and spacing are the same request."""
     return " ".join(phrase.casefold().split())

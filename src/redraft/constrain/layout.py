@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
+from redraft.constrain.tails import TailTables
 
 ALWAYS = -1  # in `offers`: the other side stood there complete
 
@@ -60,7 +61,7 @@ def lay_out(compiled: CompiledPlan) -> Layout:
     for left in range(len(clauses) - 1):  # the two sides of a substitution are neighbours
         if clauses[left].role == "source":
             _add_offers(layout, clauses[left], clauses[left + 1], begins[left], begins[left + 1])
-    _add_covers(layout, clauses, begins)
+    _add_covers(layout, clauses, begins, compiled.tables)
     return layout
 
 
@@ -90,7 +91,7 @@ def _parting(left: Sequence[int], right: Sequence[int]) -> int:
     return min(len(left), len(right))
 
 
-def _add_covers(layout: Layout, clauses: Sequence[Clause], begins: list[list[int]]) -> None:
+def _add_covers(layout: Layout, clauses: Sequence[Clause], begins: list[list[int]], tables: TailTables) -> None:
     longer = [
         (begins[number][index], variant)
         for number, clause in enumerate(clauses)
@@ -104,16 +105,28 @@ def _add_covers(layout: Layout, clauses: Sequence[Clause], begins: list[list[int
         if clause.role in ("delete", "source"):
             for inner in clause.variants:
                 for place, outer in longer:
-                    for end in _ends_inside(inner, outer):
+                    for end in _ends_inside(inner, outer, tables):
                         _add_cover(layout, number, place, end, len(outer.tokens) - 1)
 
 
-def _ends_inside(inner: Variant, outer: Variant) -> list[int]:
+def _ends_inside(inner: Variant, outer: Variant, tables: TailTables) -> list[int]:
     """The indices in the outer variant's tokens at which the inner one ends."""
     if inner.words >= outer.words:
         return []
     size = len(inner.tokens)
-    return [at + size - 1 for at in range(len(outer.tokens) - size + 1) if outer.tokens[at : at + size] == inner.tokens]
+    return [
+        at + size - 1
+        for at in range(len(outer.tokens) - size + 1)
+        if outer.tokens[at : at + size] == inner.tokens and _may_start(inner, outer, at, tables)
+    ]
+
+
+def _may_start(inner: Variant, outer: Variant, at: int, tables: TailTables) -> bool:
+    """Whether the inner variant can start here, or only its tokens stand here: "art" in "start up"."""
+    tails = {tail for tail, may in enumerate(outer.starts) if may}
+    for token in outer.tokens[:at]:
+        tails = {int(tables.next_tail[tail, token]) for tail in tails}
+    return any(inner.starts[tail] for tail in tails)
 
 
 def _add_cover(layout: Layout, clause: int, place: int, end: int, last: int) -> None:

@@ -13,8 +13,6 @@ from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.grammar import article_before, in_form_of
 from redraft.constrain.phrases import find
 
-__all__ = ["article_before", "literal", "occurrences"]
-
 Span = tuple[int, int]
 
 _PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", "«": "»", "„": "“"}

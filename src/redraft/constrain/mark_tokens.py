@@ -38,18 +38,20 @@ class MarkTokens:
     def encode(self, marked: Marked, prompt: str = "{source}") -> list[int]:
         """`prompt` is what a decoder-only model reads around the source."""
         before, _, after = prompt.partition("{source}")
-        tokens = list(self._first)
+        tokens: list[int] = list(self._first)
         for piece in (before, *marked, after):
             if isinstance(piece, Mark):
                 tokens.append(self._tokens[piece])
             elif piece:
                 tokens += self._text(piece)
-        return tokens + self._last
+        return [*tokens, *self._last]
 
     def _text(self, text: str) -> list[int]:
         if self._backend is not None:
-            return list(self._backend.encode(text, add_special_tokens=False).ids)
-        return list(self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"])
+            ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
+            return ids
+        found: list[int] = self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+        return found
 
 
 def _strict_backend(tokenizer: Any) -> Any:

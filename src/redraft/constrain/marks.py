@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from redraft.align.protected import MARKS
 from redraft.align.words import split_words
 from redraft.constrain.edits import Edit, EditPlan, Strength, folded
 from redraft.constrain.phrases import begins, find, forms
@@ -28,8 +29,8 @@ class Mark(StrEnum):
     END = "<|end|>"  # what follows is not marked
 
 
-# Stand for what a model never rewrites (`align.protected`): ordinary tokens, so that they are written as well as read.
-PLACEHOLDERS = tuple(chr(0xE000 + number) for number in range(8))
+# Stand for what a model never rewrites: ordinary tokens, so that they are written as well as read.
+PLACEHOLDERS = tuple(MARKS)
 
 Marked = tuple["Mark | str", ...]
 
@@ -111,6 +112,11 @@ def _targets(targets: Sequence[str]) -> Iterator[Mark | str]:
         yield f" {target}"
 
 
+def _cased(target: str, text: str) -> str:
+    """A target at the beginning of the source with the capital of the word that it is written for."""
+    return target[:1].upper() + target[1:] if text.strip()[:1].isupper() else target
+
+
 def _body(source: str, placed: Sequence[_Placed], breaks: Sequence[int]) -> Iterator[Mark | str]:
     """White space before a marked word stands behind the mark, where a tokenizer joins it to the word."""
     at, is_open = 0, False  # open: the last mark is still in force
@@ -134,7 +140,7 @@ def _body(source: str, placed: Sequence[_Placed], breaks: Sequence[int]) -> Iter
             kind, targets = Mark.REPLACE, (one.edit.phrase,)
         yield kind
         yield text
-        yield from _targets(targets)
+        yield from _targets([_cased(target, text) if not source[:at].strip() else target for target in targets])
         at, is_open = one.end, True
     if source[at:]:
         if is_open:
@@ -183,9 +189,7 @@ class _Reader:
         phrase = text.strip()
         if self._kind in (Mark.KEEP, Mark.ADD):
             self._edits.append(Edit.insert(phrase, span=span))
-        elif self._kind is Mark.DELETE:
-            self._edits.append(Edit.delete(phrase, span=span))
-        elif self._kind is Mark.REPLACE:  # its targets come next
+        elif self._kind in (Mark.DELETE, Mark.REPLACE):  # the targets of a replacement come next
             self._edits.append(Edit.delete(phrase, span=span))
 
     def plan(self) -> EditPlan:

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
@@ -17,9 +18,9 @@ from redraft.align.trained import TrainedAligner
 from redraft.align.words import split_words
 from redraft.constrain.common_names import CommonNames
 from redraft.constrain.commonness import Commonness
-from redraft.constrain.edits import EditPlan
+from redraft.constrain.edits import EditPlan, Strength
 from redraft.constrain.lexicon import Lexicon
-from redraft.constrain.predicted import ALTERNATIVES, Levels, Predicted, Strength, Sureness
+from redraft.constrain.predicted import ALTERNATIVES, Levels, Predicted, Sureness, strength_named
 from redraft.constrain.predictor import HeadShape, Predictor, PredictorHead, Tables
 from redraft.constrain.readable import unreadable
 from redraft.constrain.target_guard import TargetGuard
@@ -36,6 +37,11 @@ _AHEAD = 512  # sentences planned at once
 def shipped_predictor() -> Path:
     """The folder of the predictor that comes with the package."""
     return Path(str(files("redraft.constrain").joinpath("shipped")))
+
+
+@cache
+def shipped_commonness() -> Commonness:
+    return Commonness.load(shipped_predictor() / _COMMONNESS)
 
 
 class Planner:
@@ -116,7 +122,16 @@ class Planner:
             for start, split, table in zip(plain, words, chances, strict=True):
                 lexicon = self.predictor.tables.lexicon
                 plan = Predicted(
-                    start.source, split, table, lexicon, self.sureness, levels, alternatives, self.guard, self.common
+                    start.source,
+                    split,
+                    table,
+                    lexicon,
+                    self.sureness,
+                    levels,
+                    alternatives,
+                    self.guard,
+                    self.common,
+                    strength_named(strength) if split else None,
                 ).plan()
                 yield wishes.granted(plan) if wishes else plan
 

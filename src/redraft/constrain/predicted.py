@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,21 +14,26 @@ from redraft.align.addresses import is_address
 from redraft.align.function_words import is_content
 from redraft.align.names import is_negation, is_number, names
 from redraft.align.qualifiers import qualifiers
-from redraft.align.words import APOSTROPHES, Word, normal
+from redraft.align.words import APOSTROPHES, Word, normal, split_words
 from redraft.constrain.common_names import SURE, CommonName, CommonNames
-from redraft.constrain.edits import Edit, EditPlan, folded
+from redraft.constrain.edits import Edit, EditPlan, Strength, folded
 from redraft.constrain.lexicon import Entry, Lexicon
+from redraft.constrain.literal import occurrences
 from redraft.constrain.target_guard import TargetGuard
 from redraft.errors import ConfigError, shown
 
 Floats = NDArray[np.floating]
-Strength = Literal["light", "medium", "strong"]
 
 ALTERNATIVES = 3  # targets that a substitution offers
 _DIAL: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
 _MEANING = 0.2  # weight of what the meaning needs: names, numbers, negations, qualifiers, addresses
 _PULL = {"insert": 0.05, "delete": 0.72, "substitute": 0.07}  # weights of edits that are fairly sure
 _MOST_DELETED = 0.5  # share of a sentence's words: something is to be left of it
+_LONG = 22  # words of a sentence that a strong plan splits
+_SPLIT = 0.6  # how likely that is what a person would do
+_CLAUSES = re.compile(
+    r"[,;] (?:and|but|or|so|which|who|while|whereas|although|because|as|when|where)\b|; |\band \w+ed\b"
+)
 _LEAST_REPLACED = 0.15  # share of its occurrences in which a phrase of several words is replaced, or it is let be
 
 
@@ -58,6 +63,15 @@ class Levels:
             _between(0.67, 0.05, share), _between(0.45, 0.03, share), _between(0.6, 0.9818, share),
             keep_all=share <= _DIAL["medium"],
         )  # fmt: skip
+
+
+def strength_named(strength: Strength | float | Levels) -> Strength | None:
+    """The name of a strength, or of the one nearest to a number; levels have none."""
+    if isinstance(strength, Levels):
+        return None
+    if not isinstance(strength, str):
+        return min(_DIAL, key=lambda name: abs(_DIAL[name] - strength))
+    return strength
 
 
 def _between(first: float, last: float, share: float) -> float:
@@ -101,6 +115,7 @@ class Predicted:
     alternatives: int = ALTERNATIVES  # targets named for a substitution, at most
     guard: TargetGuard | None = None  # refuses targets that would change the meaning
     common: CommonNames | None = None  # used before the lexicon
+    strength: Strength | None = None  # what the plan states
     edits: dict[int, Edit] = field(default_factory=dict)  # by the first word they are about
     taken: set[int] = field(default_factory=set)  # words that some edit is about
 
@@ -128,7 +143,12 @@ class Predicted:
         for unit in sorted(units(self.words), key=lambda unit: -self._chance(unit, 1)):
             self._leave_out(unit)
         self._keep()
-        return EditPlan(self.source, tuple(self.edits[at] for at in sorted(self.edits)))
+        return EditPlan(self.source, (*self._split(), *(self.edits[at] for at in sorted(self.edits))), self.strength)
+
+    def _split(self) -> Iterator[Edit]:
+        """A strong plan parts a long sentence that has more than one clause."""
+        if self.strength == "strong" and len(self.words) >= _LONG and _CLAUSES.search(self.source):
+            yield Edit.split(probability=_SPLIT, note=f"a sentence of {len(self.words)} words")
 
     def _keep_meaning(self) -> None:
         """Addresses, qualifiers, names, numbers, negations: nothing is written for them, and they are not left out."""
@@ -276,3 +296,21 @@ def _weight(kind: str, chance: float, least: float) -> float:
 
 def _shown(chance: float) -> float:
     return round(min(1.0, chance), 3)
+
+
+def with_the_rest_kept(plan: EditPlan) -> EditPlan:
+    """A plan of a person's with the other content words asked to stay: it changes what it names and nothing else.
+
+    One without edits leaves the rewriting to the model, and so does one that states a strength or was predicted.
+    """
+    if plan.strength is not None or not any(edit.probability is None for edit in plan.edits):
+        return plan
+    taken = [
+        span for edit in plan.edits for span in ([edit.span] if edit.span else occurrences(plan.source, edit.phrase))
+    ]
+    kept = tuple(
+        Edit.insert(word.text, weight=_PULL["insert"], span=(word.start, word.end), probability=1.0)
+        for word in split_words(plan.source)
+        if is_content(word.text) and not any(start < word.end and word.start < end for start, end in taken)
+    )
+    return replace(plan, edits=(*plan.edits, *kept))

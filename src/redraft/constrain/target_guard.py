@@ -274,6 +274,7 @@ acy acies cy cies man men
 """
 _SUFFIXES = frozenset(_SUFFIXES_TEXT.split()) | {""}
 _KNOWN = 65_536  # answers that are remembered
+_UNJUDGED = "not judged yet"
 _DEEPEST = 64  # steps from a synset to the highest above it, at most
 _NEAR = 2  # steps up to a hypernym
 _LOW = 5  # depth of a parent whose children are sisters
@@ -347,11 +348,11 @@ class TargetGuard:
     def refused(self, phrase: str, target: str) -> str | None:
         """Why a target must not be written for a phrase, in a few words; None where nothing speaks against it."""
         pair = phrase.lower(), target.lower()
-        if pair not in self._verdicts:
-            if len(self._verdicts) >= _KNOWN:
+        if (found := self._verdicts.get(pair, _UNJUDGED)) is _UNJUDGED:
+            if len(self._verdicts) >= _KNOWN:  # another thread may ask at the same time, so nothing is read back
                 self._verdicts.clear()
-            self._verdicts[pair] = self._verdict(*pair)
-        return self._verdicts[pair]
+            found = self._verdicts[pair] = self._verdict(*pair)
+        return found
 
     def _verdict(self, phrase: str, target: str) -> str | None:
         ones, others = self.forms(phrase), self.forms(target)

@@ -84,9 +84,11 @@ class DecodeConfig:
         return replace(self, **changes)
 
 
-# What suits plans that are predicted: a guessed edit is not worth a sentence that nobody would write.
-PREDICTED: Mapping[str, Any] = {
-    "delta": 2.0, "choose": "sum", "end": "likeliest", "admit_unmet": True, "length_penalty": 1.3
+# What `redraft simplify`, the service and `Simplifier.load` search with: a model that reads its plan needs few rows,
+# and an edit is not worth a sentence that nobody would write.
+SIMPLIFY: Mapping[str, Any] = {
+    "beams": 4, "lambdas": (0.5, 0.5, 0.5), "group_by": "positive", "ahead": 0, "choose": "sum", "end": "likeliest",
+    "admit_unmet": True, "begun": True,
 }  # fmt: skip
 
 _HINTS = get_type_hints(DecodeConfig)

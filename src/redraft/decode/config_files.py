@@ -8,18 +8,18 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from redraft.decode.config import PREDICTED, DecodeConfig
+from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.errors import ConfigError, did_you_mean
 from redraft.files import read_toml, replacing
 
-PREDICTED_NAME = "predicted"
+SIMPLIFY_NAME = "simplify"
 _NONE = "none"  # TOML has no word for it
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The settings that a file names, checked; the others keep their defaults. `predicted` is no file but PREDICTED."""
-    if str(path) == PREDICTED_NAME:
-        return dict(PREDICTED)
+    """The settings that a file names, checked; the others keep their defaults. `simplify` is no file but SIMPLIFY."""
+    if str(path) == SIMPLIFY_NAME:
+        return dict(SIMPLIFY)
     found = read_toml(path, "Write one setting on each line: delta = 2.0")
     names = [field.name for field in fields(DecodeConfig)]
     for name in found:

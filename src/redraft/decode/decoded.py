@@ -7,7 +7,13 @@ from typing import Any
 
 from redraft.align.addresses import missing_addresses
 from redraft.align.names import missing, missing_negations, missing_signs
+from redraft.constrain.edits import Edit
 from redraft.constrain.verdicts import Verdict
+
+
+def is_asked(edit: Edit) -> bool:
+    """Whether a person asked for an edit; predicted ones have a probability."""
+    return edit.probability is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +26,22 @@ class Candidate:
     edits: tuple[Verdict, ...]
     tokens: tuple[int, ...]  # with the end token
     truncated: bool  # cut at the maximum length
+    literal: bool = False  # the source edited word by word, not written by the model
+
+    @property
+    def not_done(self) -> list[Verdict]:
+        """Edits that a person asked for and the output does not show."""
+        return [verdict for verdict in self.edits if is_asked(verdict.edit) and verdict.status != "satisfied"]
 
     def to_json(self) -> dict[str, Any]:
+        known = {"literal": True} if self.literal else {}
         return {
             "output": self.output,
             "log_prob": self.log_prob,
             "edit_score": self.edit_score,
             "truncated": self.truncated,
             "edits": [verdict.to_json() for verdict in self.edits],
+            **known,
         }
 
 
@@ -60,6 +74,14 @@ class Decoded:
     @property
     def truncated(self) -> bool:
         return self.candidates[0].truncated
+
+    @property
+    def not_done(self) -> list[Verdict]:
+        return self.candidates[0].not_done
+
+    @property
+    def literal(self) -> bool:
+        return self.candidates[0].literal
 
     @property
     def missing(self) -> list[str]:

@@ -168,10 +168,16 @@ def banned_tokens(progress: Progress, plans: PackedPlans, vocab: int, last: Tens
     batch, beams, _ = progress.active.shape
     ready = torch.nn.functional.pad(ready_positions(progress, plans), (0, 1))
     complete = ready.gather(2, plans.finals[:, None].expand(batch, beams, -1))  # padded variants have no clause
-    state = progress.clauses
-    beyond = (plans.delete | plans.source)[:, None] & (state.count + state.pending + 1 > plans.need[:, None])
     index = plans.final_clause[:, None].expand(batch, beams, -1)
-    complete = complete & torch.nn.functional.pad(beyond, (0, 1)).gather(2, index)
+
+    def of_variant(by_clause: Tensor) -> Tensor:
+        return torch.nn.functional.pad(by_clause.expand(batch, beams, -1), (0, 1)).gather(2, index)
+
+    # A pending occurrence counts unless this very token makes its word go on ("remain", then "ed").
+    goes_on = plans.tables.closes[progress.tail[..., None], plans.final_tokens[:, None].clamp(min=0)] == Closes.NO
+    earlier = of_variant(progress.clauses.count) + (of_variant(progress.clauses.pending) & ~goes_on)
+    banned = of_variant((plans.delete | plans.source)[:, None])
+    complete = complete & banned & (earlier + 1 > of_variant(plans.need[:, None]))
     if plans.nesting is not None:
         nest = plans.nesting
         unfinished = torch.where(last[:, None, None], plans.positions, nest.cover[:, :, 0])

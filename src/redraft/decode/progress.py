@@ -34,7 +34,8 @@ class Clauses:
     pending: Tensor  # (…, clause) an occurrence whose word may still go on
     pending_offered: Tensor  # (…, clause)
     pending_age: Tensor | None  # (…, clause) tokens since it ended; only where phrases nest
-    waiting: Tensor | None  # (…, inner, age) a penalty that a longer phrase may still cover
+    waiting: Tensor | None  # (…, inner, age) beyond the free ones, but a longer phrase may still cover it
+    waiting_offered: Tensor | None  # (…, inner, age) … and E will pay for it; bans do not ask for an offer
     held: Tensor | None  # (…, inner, age) a longer phrase around this place is complete, but its word may go on
 
     def take(self, index: Tensor) -> Clauses:
@@ -128,6 +129,7 @@ def begin(plans: PackedPlans, beams: int) -> Progress:
             pending_offered=none(clauses),
             pending_age=none(clauses, dtype=torch.int64) if nest is not None else None,
             waiting=none(*inner) if nest is not None else None,
+            waiting_offered=none(*inner) if nest is not None else None,
             held=none(*inner) if nest is not None else None,
         ),
     )
@@ -235,17 +237,18 @@ def score_nodes(
     )
     done = old_done | rewarded | avoided
 
-    charged_old = settled_old & (number_old > need) & (delete | (source & old_offered))
-    charged_now = settled_now & (count > need) & (delete | (source & offered))
+    beyond_old = settled_old & (number_old > need) & (delete | source)
+    beyond_now = settled_now & (count > need) & (delete | source)
+    charged_old, charged_now = beyond_old & (delete | old_offered), beyond_now & (delete | offered)
     charges = charged_old.to(torch.int32) + charged_now
-    pending_age = waiting = held = None
+    pending_age = waiting = waiting_offered = held = None
     if plans.nesting is not None:
         assert before.pending_age is not None
         old_age = before.pending_age[:, :, None] + 1
         pending_age = torch.where(kept, old_age, 0)
-        charges, waiting, held = _wait(
+        charges, waiting, waiting_offered, held = _wait(
             plans, plans.nesting, progress, view, token, tail, yes, later, final,
-            charges, charged_old, charged_now, old_age,
+            charges, (beyond_old, beyond_now), (charged_old, charged_now) if offers_matter else None, old_age,
         )  # fmt: skip
     violated = before.violated[:, :, None] | (delete & (charges > 0))
 
@@ -279,6 +282,7 @@ def score_nodes(
             pending_offered=pending_offered,
             pending_age=pending_age,
             waiting=waiting,
+            waiting_offered=waiting_offered,
             held=held,
         ),
     )
@@ -310,16 +314,20 @@ def _wait(
     later: Tensor,
     final: Tensor,
     charges: Tensor,
-    charged_old: Tensor,
-    charged_now: Tensor,
+    beyond: tuple[Tensor, Tensor],
+    charged: tuple[Tensor, Tensor] | None,
     old_age: Tensor,
-) -> tuple[Tensor, Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Let penalties inside an unfinished longer phrase wait, and forget those inside a finished one.
 
-    Returns charges (…, clause), waiting and held (…, inner, age).
+    beyond: (…, clause) occurrences beyond the free ones that were pending and are settled, and that end with this token
+    charged: those of them that were offered, or None: all of them count as offered, the waiting ones as well
+
+    Returns charges (…, clause), waiting, waiting_offered and held (…, inner, age).
     """
     before = progress.clauses
     assert before.waiting is not None
+    assert before.waiting_offered is not None
     assert before.held is not None
     ages = nest.final.shape[2]
     real = (nest.clause < plans.clauses)[:, None, None]
@@ -329,12 +337,14 @@ def _wait(
         shape = (*token.shape, clause.shape[-1])
         return by_clause.expand(*token.shape, plans.clauses).gather(3, clause.expand(shape)) & real
 
-    # Everything that may be charged now, by the tokens since it ended.
     at_age = torch.arange(ages, device=token.device)
     age = old_age.expand(*token.shape, plans.clauses).gather(3, clause.expand(*token.shape, -1)).clamp(max=ages - 1)
-    due = _older(before.waiting)[:, :, None].repeat(1, 1, token.shape[2], 1, 1)
-    due |= of_inner(charged_old)[..., None] & (age[..., None] == at_age)
-    due |= of_inner(charged_now)[..., None] & (at_age == 0)
+
+    def due(waiting: Tensor, old: Tensor, now: Tensor) -> Tensor:
+        """(batch, beam, column, inner, age) all that may be charged now, by the tokens since it ended."""
+        found = _older(waiting)[:, :, None].repeat(1, 1, token.shape[2], 1, 1)
+        found |= of_inner(old)[..., None] & (age[..., None] == at_age)
+        return found | (of_inner(now)[..., None] & (at_age == 0))
 
     def reached(where: Tensor) -> Tensor:
         """(batch, beam, column, inner, age, n) the longer phrase comes to this position with this token."""
@@ -351,11 +361,12 @@ def _wait(
     covered = (held_before & yes[..., None]) | (whole & whole_now).any(-1)
     hold = held_before & later[..., None]
     stay = (reached(nest.cover).any(-1) & ~final[..., None]) | (whole & ~whole_now).any(-1) | hold
-    waiting = due & stay & ~covered
-    charged = (due & ~stay & ~covered).sum(-1, dtype=charges.dtype)
+    banned = due(before.waiting, *beyond) & ~covered
+    paid = due(before.waiting_offered, *charged) & ~covered if charged is not None else banned
     index = nest.clause[:, None, None].expand(*token.shape, -1)
-    flat = torch.nn.functional.pad(charges, (0, 1)).scatter(3, index, charged)[..., :-1]
-    return flat, waiting, hold
+    due_now = (paid & ~stay).sum(-1, dtype=charges.dtype)
+    flat = torch.nn.functional.pad(charges, (0, 1)).scatter(3, index, due_now)[..., :-1]
+    return flat, banned & stay, paid & stay, hold
 
 
 def _older(by_age: Tensor) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from itertools import islice
 from typing import Any
 
@@ -90,6 +91,12 @@ class Redrafter:
         while batch := list(islice(waiting, batch_size)):
             yield from self._decode(batch, config, trace)
 
+    def under(self, config: DecodeConfig) -> Redrafter:
+        """The same model with other settings."""
+        other = copy(self)
+        other.config = config
+        return other
+
     def pieces(self, source: str) -> list[str]:
         """The sentence itself, or the sentences and clauses in it where it is longer than the model reads.
 
@@ -99,6 +106,8 @@ class Redrafter:
         if isinstance(self.model, StepModel) or not self.model.config.is_encoder_decoder:
             return [source]
         room = position_limit(self.model)
+        if room is not None and self._marks:
+            room //= 2  # a plan with a mark for every word is about as long again
         if room is None or self._length(source) <= room:
             return [source]
         pieces = parted(source, lambda piece: self._length(piece.strip()) <= room)
@@ -265,7 +274,7 @@ class Redrafter:
 
 def _chosen_over(plan: CompiledPlan, edit: int, verdict: Verdict, hypothesis: Hypothesis) -> bool | None:
     """Whether an edit was carried out while the alternative was among the siblings; insertions have none."""
-    if verdict.status != "satisfied" or verdict.edit.kind == "insert":
+    if verdict.status != "satisfied" or verdict.edit.kind in ("insert", "split"):
         return None
     for number, clause in enumerate(plan.clauses):
         if clause.edit == edit and clause.role in ("delete", "target"):

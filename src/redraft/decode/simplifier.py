@@ -1,114 +1,180 @@
-"""Sentences in, simpler ones out: a plan is predicted for each, fitted to the model and carried out."""
+"""Texts in, simpler ones out, the same way for every door: predict, mark, search, rank, restore."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from redraft.align.protected import Shielded
+from redraft.constrain.commonness import Commonness
 from redraft.constrain.edits import EditPlan
-from redraft.constrain.planner import Planner
+from redraft.constrain.literal import literal
+from redraft.constrain.planner import Planner, shipped_commonness
+from redraft.constrain.predicted import with_the_rest_kept
+from redraft.constrain.shielded_plans import shielded_plan
 from redraft.constrain.verdicts import Verdict, judge
-from redraft.decode.config import PREDICTED, DecodeConfig
+from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.endings import closed, reopened
-from redraft.decode.fitting import fitted
+from redraft.decode.fitting import fitted, log_probs
+from redraft.decode.loading import reads_plans
+from redraft.decode.models import StepModel
 from redraft.decode.pieces import divided
+from redraft.decode.ranking import ranked
 from redraft.decode.redrafter import Redrafter
-from redraft.decode.sound import sound_first
 
-_Rewrite = Callable[[Sequence[EditPlan], int, bool], list[Decoded]]
 _OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A piece of a text on its way: its plan, with what else is to stay, and that as the model sees it."""
+
+    plan: EditPlan
+    whole: EditPlan  # the plan's edits come first
+    shown: EditPlan
+    shield: Shielded
 
 
 class Simplifier:
     """Rewrites whole texts: one too long for the model in pieces, one that is no English prose not at all.
 
-    `planning` is what `Planner.plans` is told: strength, style, wishes. Without a planner nothing is predicted, and a
-    text is rewritten as the model likes. A plan that has edits of its own is carried out as it stands.
+    A text gets a plan from the planner, if there is one; an EditPlan is carried out as it stands. One that has edits
+    and states no strength changes what it names: the other words are asked to stay. `planning` is what `Planner.plans`
+    is told: strength, style, wishes. What a person asked for (an edit without a probability) comes before everything
+    else; where no text of the model does it, the source is edited word by word.
+
+    `search_only`: what the search finds is what comes out. Nothing is predicted, hidden from the model or ranked.
     """
 
-    def __init__(self, redrafter: Redrafter | None = None, planner: Planner | None = None, **planning: Any) -> None:
+    def __init__(
+        self, redrafter: Redrafter | None = None, planner: Planner | None = None, *, search_only: bool = False,
+        **planning: Any,
+    ) -> None:  # fmt: skip
         self.redrafter, self.planner, self.planning = redrafter or Redrafter(), planner, planning
+        self.search_only = search_only
 
     @classmethod
     def load(cls, model: Any = None, *, device: str | None = None, **planning: Any) -> Simplifier:
         """With the model and the predictor that come with the package, or another model."""
-        redrafter = Redrafter(model, config=DecodeConfig(**PREDICTED), device=device)
+        redrafter = Redrafter(model, config=DecodeConfig(**SIMPLIFY), device=device)
         return cls(redrafter, Planner.load(device=device), **planning)
+
+    def under(self, *, config: DecodeConfig | None = None, **planning: Any) -> Simplifier:
+        """The same model and planner with other settings."""
+        redrafter = self.redrafter if config is None else self.redrafter.under(config)
+        return Simplifier(redrafter, self.planner, search_only=self.search_only, **{**self.planning, **planning})
 
     def __call__(self, text: EditPlan | str, **changes: Any) -> Decoded:
         return next(self.stream([text], **changes))
 
     def stream(self, texts: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool = False) -> Iterator[Decoded]:
         """In order, `batch_size` at a time."""
-        waiting = (EditPlan(text) if isinstance(text, str) else text for text in texts)
+        waiting = iter(texts)
         while batch := list(islice(waiting, batch_size)):
-            why = [self._unreadable(plan) for plan in batch]
-            asked = [plan for plan, reason in zip(batch, why, strict=True) if reason is None]
-            found = self._ended(asked, self._rewritten, batch_size, trace)
-            for plan, reason in zip(batch, why, strict=True):
-                yield next(found) if reason is None else self._untouched(plan, reason)
-
-    def carried_out(self, plans: Iterable[EditPlan], *, batch_size: int = 8, trace: bool = False) -> Iterator[Decoded]:
-        """Each plan as it stands, in order: nothing is predicted, not even for one without edits."""
-        waiting = iter(plans)
-        while batch := list(islice(waiting, batch_size)):
-            yield from self._ended(batch, self._as_given, batch_size, trace)
+            if self.search_only:
+                yield from self._searched([_plan(text) for text in batch], batch_size, trace)
+            else:
+                yield from self._rewritten(batch, batch_size, trace)
 
     def plans(self, sources: Iterable[str]) -> Iterator[EditPlan]:
         """What is predicted for each sentence, with the targets that the model finds fit."""
-        if self.planner is None:
+        if self.planner is None or self.search_only:
             return map(EditPlan, sources)
         return fitted(self.redrafter, self.planner.plans(sources, alternatives=_OFFERED, **self.planning))
 
-    def _unreadable(self, plan: EditPlan) -> str | None:
-        return self.planner.unreadable(plan.source) if self.planner and not plan.edits else None
+    def _searched(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> Iterator[Decoded]:
+        parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in plans]
+        found = self.redrafter.stream([one for some in parts for one in some], batch_size=batch_size, trace=trace)
+        for plan, some in zip(plans, parts, strict=True):
+            yield _joined(plan.source, list(islice(found, len(some))))
+
+    def _rewritten(self, texts: Sequence[EditPlan | str], batch_size: int, trace: bool) -> Iterator[Decoded]:
+        why = [self._unreadable(text) for text in texts]
+        readable = [text for text, reason in zip(texts, why, strict=True) if reason is None]
+        parts = self._parts(readable)
+        every = [part for some in parts for part in some]
+        config = self.redrafter.config
+        searched = self.redrafter.stream(
+            [part.shown for part in every], batch_size=batch_size, trace=trace, candidates=config.beams
+        )
+        done = iter(self._restored(part, found, config.candidates) for part, found in zip(every, searched, strict=True))
+        counts = iter(map(len, parts))
+        for text, reason in zip(texts, why, strict=True):
+            plan = _plan(text)
+            if reason is None:
+                yield _joined(plan.source, list(islice(done, next(counts))))
+            else:
+                yield self._untouched(plan, reason)
+
+    def _parts(self, texts: Sequence[EditPlan | str]) -> list[list[_Part]]:
+        """Texts longer than the model reads are parted, and their plans with them where all edits have a place."""
+        given = [divided(plan, self.redrafter.pieces(plan.source)) for plan in map(_plan, texts)]
+        predicted = self.plans(
+            part.source for text, some in zip(texts, given, strict=True) if isinstance(text, str) for part in some
+        )
+        return [
+            [self._part(next(predicted) if isinstance(text, str) else part) for part in some]
+            for text, some in zip(texts, given, strict=True)
+        ]
+
+    def _part(self, plan: EditPlan) -> _Part:
+        """Placeholders are tokens of models that read plans; others see the text as it is."""
+        whole = with_the_rest_kept(plan)
+        shown, shield = shielded_plan(whole)
+        return _Part(plan, whole, closed(shown if reads_plans(self.redrafter.model) else whole), shield)
+
+    def _restored(self, part: _Part, found: Decoded, keep: int) -> Decoded:
+        """The best candidates for the plan itself, with everything that was hidden."""
+        source = part.plan.source
+        hidden = reads_plans(self.redrafter.model) and bool(part.shield.originals)
+        found = reopened(replace(part.shown, source=part.shield.text if hidden else source), found)
+        if hidden:
+            texts = [part.shield.restore(one.output) for one in found.candidates]
+            found = replace(found, source=source, candidates=tuple(
+                replace(one, output=text, edits=tuple(judge(part.whole, text)))
+                for one, text in zip(found.candidates, texts, strict=True)
+            ))  # fmt: skip
+
+        def is_intact(text: str) -> bool:
+            return all(text.count(original) >= source.count(original) for original in part.shield.originals)
+
+        best = ranked(found, part.whole, self._commonness, keep, is_intact)
+        return replace(best, candidates=tuple(
+            replace(self._scored(source, one), edits=one.edits[: len(part.plan.edits)]) for one in best.candidates
+        ))  # fmt: skip
+
+    def _scored(self, source: str, candidate: Candidate) -> Candidate:
+        """A text that was not written by the model gets the likelihood that it would have had."""
+        if not candidate.literal or isinstance(self.redrafter.model, StepModel):
+            return candidate
+        (likely,) = log_probs(self.redrafter, [(source, candidate.output)])
+        return replace(candidate, log_prob=max(likely, -1e9))
+
+    @property
+    def _commonness(self) -> Commonness:
+        return self.planner.predictor.tables.commonness if self.planner else shipped_commonness()
+
+    def _unreadable(self, text: EditPlan | str) -> str | None:
+        return self.planner.unreadable(text) if self.planner and isinstance(text, str) else None
 
     def _untouched(self, plan: EditPlan, why: str) -> Decoded:
         (asked,) = self.plans([plan.source])  # nothing but what the user wants
-        same = Candidate(plan.source.strip(), 0.0, 0.0, tuple(judge(asked, plan.source)), (), False)
-        return Decoded(plan.source, (same,), unchanged=why)
+        text = literal(asked).strip()
+        same = Candidate(text, 0.0, 0.0, tuple(judge(asked, text)), (), False, literal=text != plan.source.strip())
+        return Decoded(plan.source, (same,), unchanged=None if same.literal else why)
 
-    def _ended(self, plans: Sequence[EditPlan], rewrite: _Rewrite, batch_size: int, trace: bool) -> Iterator[Decoded]:
-        """With a full stop lent to texts without an end; a model of one's own reads what it is given."""
-        if self.planner is None:
-            return iter(rewrite(plans, batch_size, trace))
-        return map(reopened, plans, rewrite([closed(plan) for plan in plans], batch_size, trace))
 
-    def _as_given(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> list[Decoded]:
-        parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in plans]
-        return self._together(plans, parts, batch_size, trace)
-
-    def _rewritten(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> list[Decoded]:
-        """Texts longer than the model reads are parted, and their plans with them where all edits have a place."""
-        parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in plans]
-        predicted = self.plans([part.source for plan, some in zip(plans, parts, strict=True) if not plan.edits
-                                for part in some])  # fmt: skip
-        parts = [some if plan.edits else list(islice(predicted, len(some)))
-                 for plan, some in zip(plans, parts, strict=True)]  # fmt: skip
-        return self._together(plans, parts, batch_size, trace)
-
-    def _together(
-        self, plans: Sequence[EditPlan], parts: Sequence[Sequence[EditPlan]], batch_size: int, trace: bool
-    ) -> list[Decoded]:
-        found = self._found([part for some in parts for part in some], batch_size, trace)
-        return [_joined(plan.source, list(islice(found, len(some)))) for plan, some in zip(plans, parts, strict=True)]
-
-    def _found(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> Iterator[Decoded]:
-        config = self.redrafter.config
-        if self.planner is None:
-            return self.redrafter.stream(plans, batch_size=batch_size, trace=trace)
-        found = self.redrafter.stream(plans, batch_size=batch_size, trace=trace, candidates=config.beams)
-        commonness = self.planner.predictor.tables.commonness
-        return (sound_first(one, commonness, config.candidates) for one in found)
+def _plan(text: EditPlan | str) -> EditPlan:
+    return EditPlan(text) if isinstance(text, str) else text
 
 
 def _joined(source: str, parts: Sequence[Decoded]) -> Decoded:
     """The result of a text from those of its pieces; of several, the best candidate of each."""
     if len(parts) == 1:
-        return parts[0]
+        return replace(parts[0], source=source)
     best = Candidate(
         " ".join(part.output for part in parts),
         sum(part.log_prob for part in parts),
@@ -116,6 +182,7 @@ def _joined(source: str, parts: Sequence[Decoded]) -> Decoded:
         tuple(_verdicts(source, parts)),
         tuple(token for part in parts for token in part.candidates[0].tokens),
         any(part.truncated for part in parts),
+        any(part.literal for part in parts),
     )
     return Decoded(source, (best,), tuple(step for part in parts for step in part.trace), pieces=len(parts))
 

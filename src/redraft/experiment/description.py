@@ -84,7 +84,7 @@ class Method:
 
     config: Mapping[str, Any]
     settings: str | None = None
-    sound: bool = False  # of the finished texts the soundest is taken, as `redraft simplify` does
+    rank: bool = False  # finished texts are ranked as `redraft simplify` ranks them
 
     @property
     def carries_out(self) -> bool:
@@ -179,12 +179,12 @@ def _plan(one: dict[str, Any], name: str, corpora: Mapping[str, Any]) -> PlanEnt
 
 
 def _method(one: dict[str, Any], name: str) -> Method:
-    _check_keys(one, [*_SETTINGS, "settings", "sound"], f"methods.{name}")
+    _check_keys(one, [*_SETTINGS, "settings", "rank"], f"methods.{name}")
     config: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in one.items() if key in _SETTINGS
     }
     DecodeConfig(**config)
-    return Method(config, one.get("settings"), one.get("sound", False))
+    return Method(config, one.get("settings"), one.get("rank", False))
 
 
 def _entry(kind: Any, one: dict[str, Any], place: str) -> Any:

@@ -65,7 +65,7 @@ class Laboratory:
     def _rewritten(self, run: Run, plans: Sequence[EditPlan]) -> list[Decoded]:
         redrafter = self._redrafter(run.model)
         redrafter.config = run.config
-        simplifier = Simplifier(redrafter, self._predicting() if run.sound else None)
+        simplifier = Simplifier(redrafter, search_only=not run.rank)
         return list(simplifier.stream(plans, batch_size=len(plans)))
 
     def made(self, plan: str, corpus_name: str, model: str) -> list[EditPlan]:
@@ -94,8 +94,8 @@ class Laboratory:
         return (extracted.plan for _, _, extracted in extract_all(self._aligner, pairs, which=words))
 
     def _predicted(self, entry: PlanEntry, corpus: Corpus, model: str) -> Iterator[EditPlan]:
-        planning = {"strength": entry.levels, "style": entry.style}
-        return Simplifier(self._redrafter(model), self._predicting(), **planning).plans(corpus.sources)
+        simplifier = Simplifier(self._redrafter(model), self._predicting(), strength=entry.levels, style=entry.style)
+        return simplifier.plans(corpus.sources)
 
     def _predicting(self) -> Planner:
         if self._planner is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import write_jsonl
-from redraft.decode.config import PREDICTED, DecodeConfig
+from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.decode.decoded import Decoded
 from redraft.errors import RedraftError
 from redraft.experiment.description import LAMBDAS, NO_PLAN, Description, Sweep
@@ -35,7 +35,7 @@ class Run:
     plan: str
     method: str
     config: DecodeConfig
-    sound: bool = False
+    rank: bool = False
     sweep: str = ""
     value: float = 0.0
     sentences: int | None = None
@@ -67,8 +67,8 @@ def _run(description: Description, model: str, corpus: str, plan: str, method: s
     """Predicted plans are searched as `redraft simplify` searches them, unless the file says otherwise."""
     names, found = {"model": model, "corpus": corpus, "plan": plan, "method": method}, description.methods[method]
     predicted = plan != NO_PLAN and description.plans[plan].predict
-    start = {"beams": description.beams, **(PREDICTED if predicted else {})}
-    return Run(model, corpus, plan, method, found.configured(description.folder, names, start), found.sound)
+    start = {"beams": description.beams, **(SIMPLIFY if predicted else {})}
+    return Run(model, corpus, plan, method, found.configured(description.folder, names, start), found.rank)
 
 
 def _of_sweep(description: Description, model: str, sweep: Sweep) -> Iterator[Run]:
@@ -97,7 +97,7 @@ def carry_out(
     What a call that was stopped has left in `path`.part is kept if it was made from the same things.
     """
     facts = {
-        "model": run.model, "corpus": run.corpus, "plan": run.plan, "method": run.method, "sound": run.sound,
+        "model": run.model, "corpus": run.corpus, "plan": run.plan, "method": run.method, "rank": run.rank,
         "config": asdict(run.config), "plans": digest(repr([plan.to_json() for plan in plans]).encode()),
     }  # fmt: skip
     part = path.with_name(path.name + ".part")

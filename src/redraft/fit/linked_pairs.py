@@ -53,9 +53,12 @@ def link_pairs(pairs: Sequence[TaggedPair], aligner: WordAligner, path: Path, sa
         left = iter(pairs[done:])
         while part := list(islice(left, _PART)):
             split = [SentencePair.of(pair.source, pair.target) for pair in part]
-            for tagged, links in zip(part, aligner.align(pair.words for pair in split), strict=True):
-                row = [tagged.tag, tagged.lower, tagged.source, tagged.target, shown_links(links)]
-                file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            rows = [
+                [tagged.tag, tagged.lower, tagged.source, tagged.target, shown_links(links)]
+                for tagged, links in zip(part, aligner.align(pair.words for pair in split), strict=True)
+            ]
+            # A part at once, so that a run that was killed aligns the same pairs together as one that was not.
+            file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
             file.flush()
             done += len(part)
             say(f"{done:,} of {len(pairs):,} pairs linked, {time.monotonic() - began:.0f} s")

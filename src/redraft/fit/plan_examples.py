@@ -1,24 +1,27 @@
-"""Examples that teach a model to read plans: of a linked pair, a part of its plan and the target that carries it out."""
+"""Examples that teach a model to read plans: of a linked pair, part of its plan and a target that carries it out."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from redraft.align.function_words import is_content
 from redraft.align.links import Link
 from redraft.align.names import is_number
 from redraft.align.pairs import SentencePair
 from redraft.align.sentences import split_document
-from redraft.align.words import Word, normal
+from redraft.align.words import Word, normal, split_words
 from redraft.constrain.commonness import Commonness
-from redraft.constrain.edits import Edit, EditPlan, Strength, folded
-from redraft.constrain.lexicon import Lexicon
+from redraft.constrain.edits import KINDS, Edit, EditPlan, Strength, folded
 from redraft.constrain.grammar import article_before
+from redraft.constrain.lexicon import Lexicon
 from redraft.constrain.marks import PLACEHOLDERS
 from redraft.constrain.oracle import extract, is_thin
-from redraft.constrain.sides import Sides
+from redraft.constrain.planner import shipped_predictor
+from redraft.constrain.sides import Sides, shipped_sides
+from redraft.constrain.verdicts import judge
 from redraft.fit.forms import agreement
 from redraft.fit.linked_pairs import LinkedPair
 
@@ -46,30 +49,47 @@ class PlanExample:
 
 @dataclass
 class PlanSampler:
-    """Draws examples. What is drawn depends on the pair and the random numbers alone."""
+    """Draws examples. What is drawn depends on the pair and the random numbers alone, and the target of an example
+    carries out every edit of its plan."""
 
     lexicon: Lexicon
     commonness: Commonness
     sides: Sides
     shares: Mapping[str, float] = field(default_factory=lambda: SHARES)
+    bare_splits: bool = False  # an example without marks may split; else it says that it does
 
     def __post_init__(self) -> None:
         self._words = [word for word in self.lexicon if " " not in word]
+
+    @classmethod
+    def load(cls, *, bare_splits: bool = False) -> PlanSampler:
+        """With the tables that come with the package."""
+        return cls(*_shipped_tables(), shipped_sides(), bare_splits=bare_splits)
 
     def example(self, linked: LinkedPair, rng: random.Random, *, without: Sequence[str] = ()) -> PlanExample:
         """`without` names what is not drawn: a noisy pair still teaches obedience, but nothing without a plan."""
         shares = {name: share for name, share in self.shares.items() if name not in without}
         (much,) = rng.choices([*shares], [*shares.values()])
+        if much == "bare" and self.bare_splits:
+            return PlanExample(EditPlan(linked.pair.source), linked.pair.target)
         if much != "bare" and rng.random() < _SHIELDED:
             linked = _shielded(linked, rng)
         if much not in ("bare", "strength", "rare") and rng.random() < _SYNONYMS:
-            linked = self._reworded(linked, rng)
+            reworded, places = self._reworded(linked, rng)
+            example = self._drawn(reworded, much, places, rng)
+            named = {edit.span[0] for edit in example.plan.edits if edit.span and edit.kind == "substitute"}
+            if places <= named:  # a word that nobody wrote there must be asked for
+                return example
+        return self._drawn(linked, much, frozenset(), rng)
+
+    def _drawn(self, linked: LinkedPair, much: str, places: frozenset[int], rng: random.Random) -> PlanExample:
+        """Part of the pair's plan, with what begins at these places of the source."""
         pair = linked.pair
         found = extract(
             pair.source, pair.target, pair.source_words, pair.target_words, linked.links, which="all", splits=True
         )
         splits = [edit for edit in found.plan.edits if edit.kind == "split"]
-        edits = self._named([edit for edit in found.plan.edits if edit.kind != "split"], much, rng)
+        edits = self._named([edit for edit in found.plan.edits if edit.kind != "split"], much, places, rng)
         edits = [self._with_more_targets(edit, rng) for edit in edits]
         if much in ("content", "all", "random") and rng.random() < _ADDED:
             edits += _added(linked, rng)
@@ -80,29 +100,32 @@ class PlanSampler:
             edits += [Edit.split()] * len(splits) if rng.random() < 0.4 else splits
         elif splits:  # a model that is told nothing is not to split
             strength = "strong"
-        return PlanExample(EditPlan(pair.source, tuple(edits), strength), pair.target)
+        plan = EditPlan(pair.source, (*edits, *_kept_elsewhere(edits, found.plan.edits)), strength)
+        return PlanExample(_carried_out(plan, pair.target), pair.target)
 
-    def _named(self, edits: Sequence[Edit], much: str, rng: random.Random) -> list[Edit]:
+    def _named(
+        self, edits: Sequence[Edit], much: str, places: frozenset[int], rng: random.Random
+    ) -> list[Edit]:  # fmt: skip
         """The part of a plan that the example names; what stands behind a placeholder nearly always stays."""
-        if much in ("bare", "strength"):
-            named: list[Edit] = []
-        elif much == "rare":
-            named = [edit for edit in edits if edit.kind == "insert" and self._is_rare(edit.phrase)]
-        elif much == "all":
-            named = list(edits)
-        elif much == "random":
-            share = {kind: rng.random() for kind in ("insert", "delete", "substitute")}
+        if much == "random":
+            share = {kind: rng.random() for kind in KINDS}
             share["insert"] = rng.choice([share["insert"], 0.0, 1.0])
-            named = [edit for edit in edits if rng.random() < share[edit.kind] and _is_told(edit, rng)]
+            told = [rng.random() < share[edit.kind] and _is_told(edit, rng) for edit in edits]
         else:
-            named = [edit for edit in edits if any(map(is_content, edit.phrase.split()))]
-            if much == "thin":
-                named = [edit for edit in named if is_thin(edit, self.sides)]
-        known = set(map(id, named))
+            told = [self._is_part(edit, much) for edit in edits]
         return [
-            edit for edit in edits
-            if id(edit) in known or (edit.kind == "insert" and edit.phrase in PLACEHOLDERS and rng.random() < 0.8)
+            edit for edit, is_told in zip(edits, told, strict=True)
+            if is_told or _begins_at(edit, places) or (_is_placeholder(edit) and rng.random() < 0.8)
         ]  # fmt: skip
+
+    def _is_part(self, edit: Edit, much: str) -> bool:
+        if much == "all":
+            return True
+        if much == "rare":
+            return edit.kind == "insert" and self._is_rare(edit.phrase)
+        if much in ("content", "thin"):
+            return _has_content(edit) and (much == "content" or is_thin(edit, self.sides))
+        return False
 
     def _is_rare(self, phrase: str) -> bool:
         return is_number(phrase) or (is_content(phrase) and self.commonness.zipf(phrase) < _RARE)
@@ -117,26 +140,29 @@ class PlanSampler:
         rng.shuffle(targets)
         return replace(edit, targets=tuple(targets))
 
-    def _reworded(self, linked: LinkedPair, rng: random.Random) -> LinkedPair:
+    def _reworded(self, linked: LinkedPair, rng: random.Random) -> tuple[LinkedPair, frozenset[int]]:
         """The pair with other words in one to three places of the target that are linked one to one: words that nobody
-        wrote there, so that the model learns to write what it is told."""
+        wrote there, so that the model learns to write what it is told. Also, where in the source these words begin."""
         target_words = linked.pair.target_words
         single = [(left, right) for left, right in _one_to_one(linked) if is_content(target_words[right].text)]
         rng.shuffle(single)
         changes: dict[int, str] = {}
+        places: set[int] = set()
         for left, right in single[:8]:
-            word = linked.pair.source_words[left].text
-            other = self._other_word(word, target_words[right].text, rng)
+            word = linked.pair.source_words[left]
+            other = self._other_word(word.text, target_words[right].text, rng)
             if other is not None:
                 changes[right] = other
+                places.add(word.start)
             if len(changes) == 3 or (changes and rng.random() < 0.4):
                 break
-        return _with_target_words(linked, changes) if changes else linked
+        changed = _with_target_words(linked, changes)
+        return changed, frozenset(places) if changed is not linked else frozenset()
 
     def _other_word(self, word: str, written: str, rng: random.Random) -> str | None:
         if not word.isalpha() or not word[1:].islower():
             return None
-        entry = self.lexicon.entry(rng.choice(self._words) if rng.random() < _ANY_WORD else word)
+        entry = self.lexicon.entry(rng.choice(self._words or [word]) if rng.random() < _ANY_WORD else word)
         taken = {folded(word), folded(written)}
         fit = [
             text for text, _ in (entry.targets if entry else ())
@@ -146,6 +172,12 @@ class PlanSampler:
             return None
         other = rng.choice(fit[:8])
         return other[:1].upper() + other[1:] if written[:1].isupper() else other
+
+
+@cache
+def _shipped_tables() -> tuple[Lexicon, Commonness]:
+    folder = shipped_predictor()
+    return Lexicon.load(folder / "lexicon.tsv.xz"), Commonness.load(folder / "commonness.tsv.xz")
 
 
 def strength_of(source: str, target: str) -> Strength:
@@ -164,7 +196,9 @@ def sentences(text: str) -> int:
 def joined(first: PlanExample, second: PlanExample) -> PlanExample:
     """Two examples as one text, so that long texts are known too."""
     start = len(first.plan.source) + 1
-    moved = [replace(edit, span=edit.span and (edit.span[0] + start, edit.span[1] + start)) for edit in second.plan.edits]
+    moved = [
+        replace(edit, span=edit.span and (edit.span[0] + start, edit.span[1] + start)) for edit in second.plan.edits
+    ]
     plan = EditPlan(
         f"{first.plan.source} {second.plan.source}", (*first.plan.edits, *moved),
         first.plan.strength if first.plan.strength == second.plan.strength else None,
@@ -180,7 +214,35 @@ def can_join(first: PlanExample, second: PlanExample) -> bool:
 
 def _is_told(edit: Edit, rng: random.Random) -> bool:
     """Words of the closed classes are named less often than others."""
-    return any(map(is_content, edit.phrase.split())) or rng.random() < 0.3
+    return _has_content(edit) or rng.random() < 0.3
+
+
+def _begins_at(edit: Edit, places: frozenset[int]) -> bool:
+    return edit.span is not None and edit.span[0] in places
+
+
+def _is_placeholder(edit: Edit) -> bool:
+    return edit.kind == "insert" and edit.phrase in PLACEHOLDERS
+
+
+def _has_content(edit: Edit) -> bool:
+    return any(map(is_content, edit.phrase.split()))
+
+
+def _kept_elsewhere(named: Sequence[Edit], edits: Sequence[Edit]) -> list[Edit]:
+    """Words that a plan drops or replaces in one place and keeps in another are named in both: a plan without the
+    second forbids them there too."""
+    dropped = {folded(edit.phrase) for edit in named if edit.kind in ("delete", "substitute")}
+    return [
+        edit for edit in edits if edit.kind == "insert" and folded(edit.phrase) in dropped and edit not in named
+    ]  # fmt: skip
+
+
+def _carried_out(plan: EditPlan, target: str) -> EditPlan:
+    """The plan without the edits that the target does not carry out: a word without a link that it has all the same,
+    two words of the source that became one. What is left may lean on what goes, so it is judged again."""
+    met = tuple(verdict.edit for verdict in judge(plan, target) if verdict.status == "satisfied")
+    return plan if len(met) == len(plan.edits) else _carried_out(replace(plan, edits=met), target)
 
 
 def _added(linked: LinkedPair, rng: random.Random) -> list[Edit]:
@@ -201,7 +263,8 @@ def _one_to_one(linked: LinkedPair) -> list[Link]:
 
 
 def _with_target_words(linked: LinkedPair, changes: Mapping[int, str]) -> LinkedPair:
-    """The pair with some words of its target replaced, and the article before them if it must change."""
+    """The pair with some words of its target replaced, and the article before them if it must change. All words of a
+    phrase are linked as the word was."""
     pair, text = linked.pair, linked.pair.target
     for at, word in sorted(changes.items(), reverse=True):
         span = pair.target_words[at]
@@ -213,58 +276,44 @@ def _with_target_words(linked: LinkedPair, changes: Mapping[int, str]) -> Linked
             head = text[: article.start] + new + text[article.end : span.start]
         text = head + word + text[span.end :]
     changed = SentencePair.of(pair.source, text)
-    many = [at for at, word in changes.items() if " " in word or "-" in word]
-    if len(changed.target_words) != len(pair.target_words):
-        return _relinked(linked, changed, many, changes)
-    return replace(linked, pair=changed)
-
-
-def _relinked(
-    linked: LinkedPair, changed: SentencePair, many: Sequence[int], changes: Mapping[int, str]
-) -> LinkedPair:
-    """Links of a target in which some words became phrases: all words of the phrase are linked."""
-    sizes = [1] * len(linked.pair.target_words)
-    for at in many:
-        sizes[at] = len(SentencePair.of("", changes[at]).target_words)
+    sizes = [len(split_words(changes[at])) if at in changes else 1 for at in range(len(pair.target_words))]
     if sum(sizes) != len(changed.target_words):  # the splitter sees other words there: leave the pair as it was
         return linked
     starts = [sum(sizes[:at]) for at in range(len(sizes))]
-    links = frozenset(
-        (left, starts[right] + more) for left, right in linked.links for more in range(sizes[right])
-    )  # fmt: skip
+    links = frozenset((left, starts[right] + more) for left, right in linked.links for more in range(sizes[right]))
     return replace(linked, pair=changed, links=links)
 
 
 def _shielded(linked: LinkedPair, rng: random.Random) -> LinkedPair:
     """The pair with one to three words, or runs of words that both sides have, behind placeholders."""
     pair = linked.pair
+    words = [word.text for word in pair.source_words]
     same = {
         left: right for left, right in _one_to_one(linked)
-        if pair.source_words[left].text == pair.target_words[right].text
-        and (is_number(pair.source_words[left].text) or pair.source_words[left].text[:1].isupper() or rng.random() < 0.1)
+        if words[left] == pair.target_words[right].text
+        and (is_number(words[left]) or words[left][:1].isupper() or rng.random() < 0.1)
         and left > 0 and right > 0
     }  # fmt: skip
-    runs: list[tuple[int, int]] = []  # first word on either side; one to three words long
-    taken: set[int] = set()
     order = sorted(same)
     rng.shuffle(order)
     wanted = rng.choice([1, 1, 2, 3])
-    sizes: list[int] = []
+    runs: dict[int, int] = {}  # by the first word: how many words, one to three
+    taken: set[int] = set()
     for left in order:
         size = 1
         while size < 3 and same.get(left + size) == same[left] + size:
             size += 1
         if len(runs) < wanted and taken.isdisjoint(range(left, left + size)):
-            runs.append((left, same[left]))
-            sizes.append(size)
+            runs[left] = size
             taken |= set(range(left, left + size))
     if not runs:
         return linked
-    signs = dict(zip(sorted(range(len(runs)), key=lambda at: runs[at][0]), PLACEHOLDERS, strict=False))
-    source, lefts = _behind(pair.source, pair.source_words, {runs[at][0]: (sizes[at], signs[at]) for at in signs})
-    target, rights = _behind(pair.target, pair.target_words, {runs[at][1]: (sizes[at], signs[at]) for at in signs})
+    signs = dict(zip(sorted(runs), PLACEHOLDERS, strict=False))
+    source, lefts = _behind(pair.source, pair.source_words, {left: (runs[left], signs[left]) for left in runs})
+    target, rights = _behind(pair.target, pair.target_words, {same[left]: (runs[left], signs[left]) for left in runs})
     changed = SentencePair.of(source, target)
-    if len(changed.source_words) != max(lefts) + 1 or len(changed.target_words) != max(rights) + 1:
+    sizes = len(changed.source_words), len(changed.target_words)
+    if sizes != (max(lefts) + 1, max(rights) + 1):  # the splitter sees other words there
         return linked
     return replace(linked, pair=changed, links=frozenset((lefts[one], rights[other]) for one, other in linked.links))
 

@@ -30,7 +30,9 @@ def train_rewriter(
     settings = settings or RewriterTraining()
     accelerator, precision = make_accelerator(settings.precision, device)
     say = say if accelerator.is_main_process else _keep_quiet
-    start = read_start(str(model))
+    start = read_start(str(model), plans=settings.plans)
+    if start.reads_plans and not settings.plans:
+        say(f"{start.name} reads plans and may forget how to; --plans trains it with plans")
     if Path(out).resolve() == Path(start.name).resolve():
         raise ConfigError(f"{out} is the model to start from.", "Choose another folder with --out.")
     data = read_data(start, train, valid, settings, say)

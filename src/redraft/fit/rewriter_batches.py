@@ -14,6 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from redraft.constrain.mark_tokens import MarkTokens
+from redraft.constrain.marks import Marked
+from redraft.decode.loading import PLAIN_PROMPT
 from redraft.errors import CorpusError
 from redraft.fit.pair_files import PairSet
 from redraft.fit.rewriter_settings import RewriterTraining
@@ -73,19 +76,32 @@ def make_examples(start: Start, sources: Sequence[str], targets: Sequence[str] |
     with white space.
     """
     targets = [""] * len(sources) if targets is None else targets
-    if prompt is not None:
-        gap = "" if prompt[-1:].isspace() else " "
-        sources = [prompt.replace("{source}", source) for source in sources]
-        targets = [gap + target if target else "" for target in targets]
+    if start.reads_plans:
+        read = encode_marked(start, [(source,) for source in sources], prompt)
+    else:
+        texts = sources if prompt is None else [prompt.replace("{source}", source) for source in sources]
+        read = [_array(tokens) for tokens in _tokens(start.tokenizer, texts)]
+    return Examples(read, encode_targets(start, targets, prompt), start.causal, start.pad)
+
+
+def encode_marked(start: Start, sources: Sequence[Marked], prompt: str | None) -> list[Tokens]:
+    """Sources with marks in tokens, for a model that is to read plans."""
+    marks = MarkTokens(start.tokenizer)
+    return [_array(marks.encode(source, prompt or PLAIN_PROMPT)) for source in sources]
+
+
+def encode_targets(start: Start, targets: Sequence[str], prompt: str | None) -> list[Tokens]:
+    if prompt is not None and not prompt[-1:].isspace():
+        targets = [f" {target}" if target else "" for target in targets]
     special = frozenset(start.tokenizer.all_special_ids)
-    written = (
-        _ended(tokens, start.end, special)
-        for tokens in _tokens(start.tokenizer, targets, target=True, bare=start.causal)
-    )
-    read = _tokens(start.tokenizer, sources)
-    return Examples(
-        [_array(tokens) for tokens in read], [_array(tokens) for tokens in written], start.causal, start.pad
-    )
+    written = _tokens(start.tokenizer, targets, target=True, bare=start.causal)
+    return [_array(_ended(tokens, start.end, special)) for tokens in written]
+
+
+def fits(source: int, target: int, causal: bool, most: int, positions: int | None) -> bool:
+    """Whether a pair of so many tokens can be learned: at most `most` on each side, and what the model has room for."""
+    longer = max(source, target)
+    return longer <= most and (positions is None or (source + target if causal else longer) <= positions)
 
 
 def usable_rows(examples: Examples, pairs: PairSet, settings: RewriterTraining, positions: int | None) -> list[int]:
@@ -99,15 +115,15 @@ def usable_rows(examples: Examples, pairs: PairSet, settings: RewriterTraining, 
         total = source + target if examples.causal else size
         if not source:
             empty.append(row)
+        elif fits(source, target, examples.causal, settings.max_length, positions):
+            kept.append(row)
         elif size > settings.max_length:
             why = f"the {side} has {size:,} tokens, and --max-length is {settings.max_length:,}"
             long.append((f"{pairs.place(row, column)}: {why}", "raise --max-length"))
-        elif positions is not None and total > positions:
+        else:
             what = "source and target have" if examples.causal else f"the {side} has"
             why = f"{what} {total:,} tokens, and the model reads {positions:,}"
             long.append((f"{pairs.place(row, column)}: {why}", "take a model that reads more"))
-        else:
-            kept.append(row)
     if empty and settings.on_error == "raise":
         raise CorpusError(
             f"{pairs.place(empty[0])}: nothing of the source is left in the model's tokens.",

@@ -13,6 +13,7 @@ from redraft.fit.progress_bar import Say
 from redraft.fit.rewriter_batches import Examples, make_examples, usable_rows
 from redraft.fit.rewriter_settings import RewriterTraining
 from redraft.fit.run_files import Facts
+from redraft.fit.tagged_pairs import TaggedPair
 from redraft.fit.trainable import Start
 
 PROMPT = "Simplify: {source}\nSimple:"  # of causal models, where none is given
@@ -26,6 +27,8 @@ class TrainingData:
     valid: Corpus
     prompt: str | None
     facts: Facts  # digests and sizes, for the report
+    pairs: list[TaggedPair]  # in words: what is learned
+    checks: list[TaggedPair]  # and what is validated, with the first reference
 
 
 def read_data(start: Start, train: Paths, valid: Paths, settings: RewriterTraining, say: Say = print) -> TrainingData:
@@ -48,7 +51,13 @@ def read_data(start: Start, train: Paths, valid: Paths, settings: RewriterTraini
     if both:
         say(f"sources of --valid that are in --train too: {both:,}; SARI will be too kind for them")
     corpus = Corpus("valid", Path(checks.names[0]).name, checks.sources, checks.references)
-    return TrainingData(examples.only(kept), corpus, prompt, facts)
+    return TrainingData(
+        examples.only(kept), corpus, prompt, facts, _tagged("train", pairs.only(kept)), _tagged("valid", checks)
+    )
+
+
+def _tagged(tag: str, pairs: PairSet) -> list[TaggedPair]:
+    return [TaggedPair(tag, False, *pair) for pair in zip(pairs.sources, pairs.targets, strict=True)]
 
 
 def _facts(name: str, pairs: PairSet, kept: int, say: Say) -> Facts:

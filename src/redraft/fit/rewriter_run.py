@@ -14,19 +14,23 @@ import torch
 from torch import Tensor
 
 from redraft import __version__
+from redraft.constrain.edits import EditPlan
+from redraft.constrain.verdicts import Verdict
 from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
 from redraft.errors import ModelError, shown
 from redraft.evaluate.sari import Sari
+from redraft.evaluate.satisfaction import Satisfaction
 from redraft.evaluate.scores import score
 from redraft.fit.checkpoints import chance, restore_chance
 from redraft.fit.progress_bar import ProgressBar, Say
-from redraft.fit.rewriter_batches import Order, by_length, make_batch, micro_batches
+from redraft.fit.rewriter_batches import Examples, Order, by_length, make_batch, micro_batches
 from redraft.fit.rewriter_data import TrainingData
 from redraft.fit.rewriter_loss import summed_loss
 from redraft.fit.rewriter_settings import RewriterTraining
 from redraft.fit.run_files import Facts, RunFolder
 from redraft.fit.schedules import decay_groups, rate_share
+from redraft.fit.told_pairs import ToldPairs, content_plans, linked_rows
 from redraft.fit.trainable import Start, load_weights
 
 _LOSSES = 400  # points of the loss in log and plot
@@ -80,6 +84,10 @@ class RewriterRun:
         self.order = Order(len(data.examples), settings.batch, settings.epochs, settings.seed)
         self.progress = _Progress()
         self.saved = -1  # the step of the last checkpoint
+        self.told: ToldPairs | None = None
+        self.plans: list[EditPlan] = []  # of the validation sentences, where plans are taught
+        if settings.plans:
+            self._link()
         torch.manual_seed(settings.seed)  # of weights that are not stored: the same in every process
         self.plain, missing = load_weights(start)
         if missing:
@@ -89,6 +97,15 @@ class RewriterRun:
         self.loss_sum = torch.zeros((), device=accelerator.device)
         decoding = DecodeConfig(method="beam", beams=settings.beams, no_repeat_ngram=settings.no_repeat_ngram)
         self.redrafter = Redrafter(self.plain, start.tokenizer, config=decoding, prompt=data.prompt or "{source}")
+
+    def _link(self) -> None:
+        data = self.data
+        rows = linked_rows([*data.pairs, *data.checks], self.folder.checkpoint, self.accelerator, self.say)
+        self.told = ToldPairs(self.start, data, self.settings, rows[: len(data.pairs)])
+        self.plans = content_plans(rows[len(data.pairs) :])
+        share = self.told.too_long()
+        if share:
+            self.say(f"examples whose marks would make them too long, learned without: about {100 * share:.1f} %")
 
     def go(self) -> Outcome:
         """Train to the end, to the last improvement, or until the minutes are over."""
@@ -123,32 +140,39 @@ class RewriterRun:
 
     def _described(self) -> str:
         rows, updates = len(self.data.examples), self.order.steps_in_epoch
+        pairs = f"{rows:,} pairs with plans" if self.told else f"{rows:,} pairs"
         return (
-            f"{rows:,} pairs, {len(self.data.valid):,} to validate with, {updates:,} updates in an epoch; "
+            f"{pairs}, {len(self.data.valid):,} to validate with, {updates:,} updates in an epoch; "
             f"{_device_name(self.accelerator)}, {self.folder.run['precision']}"
         )
 
-    def _micro_batches(self, rows: Sequence[int]) -> list[list[int]]:
+    def _examples(self, rows: list[int], epoch: int) -> tuple[Examples, list[int]]:
+        """What is learned from some pairs in an epoch, and its rows: the pairs, or what is drawn of them with plans."""
+        if self.told is None:
+            return self.data.examples, rows
+        return self.told.examples(epoch, rows), list(range(len(rows)))
+
+    def _micro_batches(self, examples: Examples, rows: Sequence[int]) -> list[list[int]]:
         """This process's part of an update: rows of like length are dealt out in turn."""
-        examples, settings, accelerator = self.data.examples, self.settings, self.accelerator
+        settings, accelerator = self.settings, self.accelerator
         mine = by_length(examples, rows)[accelerator.process_index :: accelerator.num_processes]
         return list(micro_batches(examples, mine, settings.micro_tokens, settings.micro_batch))
 
     def _update(self) -> None:
         """One step of AdamW on the mean loss of all target tokens of a batch, over all processes."""
         progress, settings, accelerator = self.progress, self.settings, self.accelerator
-        rows = self.order[progress.step]
+        examples, rows = self._examples(self.order[progress.step], progress.step // self.order.steps_in_epoch)
         warm = max(1, int(settings.warm_up * self.order.steps))
         rate = settings.rate * rate_share(settings.schedule, progress.step, self.order.steps, warm)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        tokens = self.data.examples.learned(rows)
+        tokens = examples.learned(rows)
         # A last batch may have fewer pairs than there are processes: the others add nothing, but must take part.
-        parts = self._micro_batches(rows)
+        parts = self._micro_batches(examples, rows)
         for number, part in enumerate(parts or [rows[:1]], 1):
             with nullcontext() if number >= len(parts) else accelerator.no_sync(self.model):
                 # Gradients are averaged over the processes, and are to be summed.
-                self.loss_sum += self._learn(part, accelerator.num_processes / tokens if parts else 0.0)
+                self.loss_sum += self._learn(examples, part, accelerator.num_processes / tokens if parts else 0.0)
         norm = accelerator.clip_grad_norm_(self.model.parameters(), settings.clip or math.inf)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
@@ -160,16 +184,16 @@ class RewriterRun:
             progress.losses.append({"step": progress.step, "loss": loss_mean, "rate": rate, "gradient": _finite(norm)})
             progress.loss_sum, progress.loss_tokens = 0.0, 0
 
-    def _learn(self, rows: Sequence[int], share: float) -> Tensor:
+    def _learn(self, examples: Examples, rows: Sequence[int], share: float) -> Tensor:
         """Add the gradients of some rows, times `share`; returns their summed loss, or 0 where they have no share."""
         self.model.train()
-        batch = make_batch(self.data.examples, rows).to(self.accelerator.device)
+        batch = make_batch(examples, rows).to(self.accelerator.device)
         try:
             loss = summed_loss(self.model, self.plain, batch, self.settings.label_smoothing)
             self.accelerator.backward(loss * share)
             return loss.detach() * bool(share)
         except torch.OutOfMemoryError as error:
-            size = self.data.examples.padded(rows)
+            size = examples.padded(rows)
             raise ModelError(
                 f"the memory is too small for {size:,} tokens at once: {str(error).splitlines()[0]}",
                 f"Try --micro-tokens {max(1, size // 2)}.",
@@ -188,18 +212,18 @@ class RewriterRun:
 
     def _rehearse(self) -> None:
         """Learn from the largest micro batch and decode one sentence, without effect: what fails, fails now."""
-        examples, settings = self.data.examples, self.settings
-        longest = by_length(examples, range(len(examples)))[-settings.batch :]
-        parts = micro_batches(examples, longest, settings.micro_tokens, settings.micro_batch)
+        settings, pairs = self.settings, self.data.examples
+        examples, rows = self._examples(by_length(pairs, range(len(pairs)))[-settings.batch :], 0)
+        parts = micro_batches(examples, rows, settings.micro_tokens, settings.micro_batch)
         luck = chance(self.accelerator.device)
         with self.accelerator.no_sync(self.model):
-            loss = self._learn(max(parts, key=examples.padded), 1.0)
+            loss = self._learn(examples, max(parts, key=examples.padded), 1.0)
         self.optimizer.zero_grad(set_to_none=True)
         if not bool(torch.isfinite(loss)):
             raise ModelError("the loss is not a number from the start.", "Look at the weights of the model.")
         self.plain.eval()
         try:
-            self.redrafter.rewrite(self.data.valid.sources[:1], max_tokens=2)
+            self.redrafter.rewrite([*self.data.valid.sources[:1], *self.plans[:1]], max_tokens=2)
             self.plain.generation_config.validate(strict=True)  # or it could not be stored
         except ValueError as error:
             raise ModelError(
@@ -222,25 +246,36 @@ class RewriterRun:
         return evaluation
 
     def _figures(self) -> dict[str, float]:
-        """SARI and its parts by our own beam search; each process decodes its share."""
+        """SARI and its parts, decoded without plans; where plans are taught, also the edits carried out, with them."""
+        valid = self.data.valid
+        self.plain.eval()
+        outputs = [output for output, _ in self._decoded([EditPlan(source) for source in valid.sources])]
+        figures = score(outputs, valid, measures=[Sari()], samples=0).figures
+        found = {name: round(figure.value or 0.0, 4) for name, figure in figures.items()}
+        if self.plans:
+            told = self._decoded(self.plans)
+            measures = [Satisfaction([verdicts for _, verdicts in told])]
+            figures = score([output for output, _ in told], valid, measures=measures, samples=0).figures
+            found |= {name: round(figure.value, 4) for name, figure in figures.items() if figure.value is not None}
+        return found
+
+    def _decoded(self, plans: Sequence[EditPlan]) -> list[tuple[str, tuple[Verdict, ...]]]:
+        """What our own beam search writes, and what became of each edit; each process decodes its share."""
         from accelerate.utils import gather_object
 
-        accelerator, valid = self.accelerator, self.data.valid
-        self.plain.eval()
-        rows = sorted(range(len(valid)), key=lambda row: (len(valid.sources[row]), row))
+        accelerator, size = self.accelerator, self.settings.valid_batch
+        rows = sorted(range(len(plans)), key=lambda row: (len(plans[row].source), row))
         mine = rows[accelerator.process_index :: accelerator.num_processes]
-        sources, size = [valid.sources[row] for row in mine], self.settings.valid_batch
         try:
-            texts = [decoded.output for decoded in self.redrafter.stream(sources, batch_size=size)]
+            stream = self.redrafter.stream([plans[row] for row in mine], batch_size=size)
+            texts = [(decoded.output, decoded.edits) for decoded in stream]
         except torch.OutOfMemoryError as error:
             raise ModelError(
                 f"the memory is too small to decode {size:,} sentences at once: {str(error).splitlines()[0]}",
                 f"Give the same command with --valid-batch {max(1, size // 2)}: it goes on from the last checkpoint.",
             ) from error
         found = dict(gather_object(list(zip(mine, texts, strict=True))))
-        outputs = [found[row] for row in range(len(valid))]
-        figures = score(outputs, valid, measures=[Sari()], samples=0).figures
-        return {name: round(figure.value or 0.0, 4) for name, figure in figures.items()}
+        return [found[row] for row in range(len(plans))]
 
     def _checkpoint(self) -> None:
         """Write all that the rest of the run depends on, and what there is to look at meanwhile."""
@@ -339,7 +374,8 @@ def mean_weights(weights: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 def described(evaluation: Facts) -> str:
     """A validation in a line."""
     parts = "  ".join(f"{name} {evaluation[name]:.2f}" for name in ("add", "keep", "del"))
-    return f"step {evaluation['step']:,}, epoch {evaluation['epoch']:g}: SARI {evaluation['sari']:.2f}  {parts}"
+    told = f"  edits carried out {evaluation['satisfied']:.1f} %" if "satisfied" in evaluation else ""
+    return f"step {evaluation['step']:,}, epoch {evaluation['epoch']:g}: SARI {evaluation['sari']:.2f}  {parts}{told}"
 
 
 def _finite(value: Any) -> float | None:

@@ -45,6 +45,9 @@ class RewriterTraining:
         None,
         'what a causal model reads, with {source} in it; "Simplify: {source}", a new line and "Simple:" if not given',
     )
+    plans: bool = _setting(
+        False, "teach the model to read plans: pairs are linked, and a random part of each plan is put into its source"
+    )
     seed: int = _setting(0, "of the order of the pairs and of dropout")
     save_every: int = _setting(
         200, "steps from one checkpoint to the next; each validation is one", least=1, outcome=False
@@ -76,6 +79,10 @@ def _check(name: str, value: Any, limits: Any) -> None:
     if words and value not in words:
         raise ConfigError(f"{name} {shown(value)} is not known.", f"Use one of {', '.join(words)}.")
     if words or str in kinds:
+        return
+    if bool in kinds:
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name} is {shown(value)}.", "Give true or false.")
         return
     whole = int in kinds
     if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not math.isfinite(value):

@@ -101,8 +101,10 @@ class RunFolder:
         """log.jsonl, plot.svg and training.json."""
         records = sorted([*losses, *evaluations], key=lambda record: record["step"])
         self._write("log.jsonl", "".join(json.dumps(record) + "\n" for record in records))
-        rows = [("loss", [(record["step"], record["loss"]) for record in losses]),
-                ("SARI", [(record["step"], record["sari"]) for record in evaluations])]  # fmt: skip
+        kinds = [("loss", "loss", losses), ("SARI", "sari", evaluations),
+                 ("edits carried out", "satisfied", evaluations)]  # fmt: skip
+        rows = [(title, [(record["step"], record[name]) for record in records if name in record])
+                for title, name, records in kinds]  # fmt: skip
         rows = [row for row in rows if row[1]]
         if rows:
             best = about["best"]["step"] if about["best"] else None

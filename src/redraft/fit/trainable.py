@@ -8,9 +8,11 @@ from typing import Any
 
 import torch
 
+from redraft.constrain.mark_tokens import add_marks
 from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model
-from redraft.decode.loading import SCRIPTED
+from redraft.decode.loading import READS_PLANS, SCRIPTED
 from redraft.errors import ModelError, shown
+from redraft.fit.told_model import prepare_for_plans
 
 _KINDS = "Give a seq2seq or causal model: a name on the Hugging Face hub, or a folder with config.json and weights."
 
@@ -22,6 +24,13 @@ class Start:
     name: str
     config: Any
     tokenizer: Any
+    plans: bool = False  # it is to read plans: `tokenizer` has the marks
+    marks: int = 0  # tokens that were added for them
+
+    @property
+    def reads_plans(self) -> bool:
+        """Whether Redrafter encodes its sources with marks, now or once it is trained."""
+        return self.plans or bool(getattr(self.config, READS_PLANS, False))
 
     @property
     def causal(self) -> bool:
@@ -36,8 +45,11 @@ class Start:
         return self.end if self.tokenizer.pad_token_id is None else int(self.tokenizer.pad_token_id)
 
 
-def read_start(name: str) -> Start:
-    """The configuration and tokenizer of a model, or an error that says why it cannot be trained."""
+def read_start(name: str, *, plans: bool = False) -> Start:
+    """The configuration and tokenizer of a model, or an error that says why it cannot be trained.
+
+    `plans`: the model is to read plans, so its tokenizer gets the marks, and `load_weights` embeddings for them.
+    """
     _check_name(name)
     from transformers import AutoConfig, AutoTokenizer
 
@@ -52,7 +64,10 @@ def read_start(name: str) -> Start:
             f"the tokenizer of {shown(name)} has no end token, so the model would not learn to stop.",
             "Set eos_token in its tokenizer_config.json.",
         )
-    return Start(name, config, tokenizer)
+    known = len(tokenizer)
+    if plans:
+        add_marks(tokenizer)
+    return Start(name, config, tokenizer, plans, len(tokenizer) - known)
 
 
 def load_weights(start: Start) -> tuple[Any, list[str]]:
@@ -62,14 +77,16 @@ def load_weights(start: Start) -> tuple[Any, list[str]]:
     kind: Any = AutoModelForCausalLM if start.causal else AutoModelForSeq2SeqLM
     try:
         if holds_eight_bit_model(start.name):  # restored to ordinary weights, all of them
-            model = load_eight_bit_model(start.name)
-            _check_tokens(start, model)
-            return model, []
-        model, info = kind.from_pretrained(start.name, dtype=torch.float32, output_loading_info=True)
+            model, missing = load_eight_bit_model(start.name), []
+        else:
+            model, info = kind.from_pretrained(start.name, dtype=torch.float32, output_loading_info=True)
+            missing = sorted(info["missing_keys"])
     except (OSError, ValueError) as error:
         raise _unloadable(start.name, error) from error
     _check_tokens(start, model)
-    return model, sorted(info["missing_keys"])
+    if start.plans:
+        prepare_for_plans(model, start.tokenizer)
+    return model, missing
 
 
 def _check_name(name: str) -> None:
@@ -118,9 +135,10 @@ def _check_kind(name: str, config: Any) -> None:
 
 def _check_tokens(start: Start, model: Any) -> None:
     width = model.get_input_embeddings().num_embeddings
-    if len(start.tokenizer) > width:
+    known = len(start.tokenizer) - start.marks
+    if known > width:
         raise ModelError(
-            f"the tokenizer of {shown(start.name)} has {len(start.tokenizer):,} tokens, the model {width:,}.",
+            f"the tokenizer of {shown(start.name)} has {known:,} tokens, the model {width:,}.",
             "Give a model and a tokenizer that belong together.",
         )
     ends = model.generation_config.eos_token_id

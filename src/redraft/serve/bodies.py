@@ -96,12 +96,29 @@ class PlanAnswer(Body):
     sentences: list[PlannedSentence]
 
 
+class SimpleCandidate(Body):
+    """One text for a sentence."""
+
+    output: str
+    log_prob: float
+    edit_score: float
+    truncated: bool  # cut at the maximum length
+    edits: Edits  # with what became of each
+    literal: bool  # edited word by word, not written by the model
+    not_done: Edits  # asked for by a person (without a probability), but not in the output
+
+
 class SimpleSentence(Body):
+    """`output`, `edits`, `literal` and `not_done` are those of the first candidate."""
+
     space: str
     source: str
     output: str
-    edits: Edits  # with what became of each
-    candidates: list[dict[str, Any]]
+    edits: Edits
+    strength: str | None  # of the plan, where it states one
+    literal: bool
+    not_done: Edits
+    candidates: list[SimpleCandidate]
     missing: list[str]  # names, numbers and negations that the output lacks
     unchanged: str | None
     trace: list[dict[str, Any]] = []

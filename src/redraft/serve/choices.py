@@ -1,28 +1,41 @@
-"""The words of a sentence, each with what people write for it."""
+"""The words of a sentence, each with what could be written for it."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
 
 from redraft.align.function_words import is_content
 from redraft.align.words import Word, normal, split_words
 from redraft.constrain.edits import folded
-from redraft.constrain.lexicon import Lexicon
+from redraft.constrain.planner import Planner
 from redraft.serve.bodies import Choice, WordOf
 
 _MOST = 6
 
 
-def words_with_choices(source: str, lexicon: Lexicon | None) -> list[WordOf]:
+def words_with_choices(source: str, planner: Planner | None) -> list[WordOf]:
     return [
-        WordOf(text=word.text, start=word.start, end=word.end, choices=_choices(word, lexicon) if lexicon else [])
+        WordOf(text=word.text, start=word.start, end=word.end, choices=_choices(word, planner) if planner else [])
         for word in split_words(source)
     ]
 
 
-def _choices(word: Word, lexicon: Lexicon) -> list[Choice]:
-    entry = lexicon.entry_of([normal(word.text)]) if is_content(word.text) else None
-    if entry is None:
-        return []
-    others = [(target, share) for target, share in entry.targets if folded(target) != folded(word.text)]
+def _choices(word: Word, planner: Planner) -> list[Choice]:
+    """Common names first, then what people write, but for targets that would change the meaning."""
+    entry = planner.predictor.tables.lexicon.entry_of([normal(word.text)])
+    shares = dict(entry.targets) if entry and is_content(word.text) else {}
     capital = word.text[:1].isupper()
-    return [Choice(target=target[:1].upper() + target[1:] if capital else target, probability=share)
-            for target, share in others[:_MOST]]  # fmt: skip
+    return [
+        Choice(target=target[:1].upper() + target[1:] if capital else target, probability=shares.get(target, 0.0))
+        for target in islice(_targets(word.text, shares, planner), _MOST)
+    ]
+
+
+def _targets(word: str, shares: dict[str, float], planner: Planner) -> Iterator[str]:
+    name = planner.common.name(word)
+    seen = {folded(word)}
+    for target in (*(name.targets if name else ()), *shares):
+        if folded(target) not in seen and planner.guard.refused(word, target) is None:
+            seen.add(folded(target))
+            yield target

@@ -10,7 +10,8 @@ import numpy as np
 
 from redraft.align.words import split_words
 from redraft.constrain.edits import EditPlan
-from redraft.decode.decoded import Decoded
+from redraft.constrain.predicted import strength_named
+from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.simplifier import Simplifier
 from redraft.errors import shown
 from redraft.evaluate.corpora import Corpus
@@ -41,7 +42,6 @@ class Service:
         check_planning(request, self._planner)
         found = iter(await self._done(pieces, Settings("plan", request.strength, request.style, wishes)))
         plans = [next(found) if piece.asked else EditPlan(piece.source) for piece in pieces]
-        lexicon = self._planner.predictor.tables.lexicon if self._planner else None
         return bodies.PlanAnswer(
             sentences=[
                 bodies.PlannedSentence(
@@ -50,7 +50,7 @@ class Service:
                     edits=plan.to_json()["edits"],
                     strength=plan.strength,
                     unchanged=self._planner.unreadable(piece.source) if self._planner and piece.asked else None,
-                    words=words_with_choices(piece.source, lexicon),
+                    words=words_with_choices(piece.source, self._planner),
                 )
                 for piece, plan in zip(pieces, plans, strict=True)
             ]
@@ -64,12 +64,44 @@ class Service:
             "simplify", request.strength, request.style, wishes, candidates=request.candidates, trace=request.trace
         )
         found = iter(await self._done(pieces, settings))
-        sentences = [_simple(piece, next(found) if piece.asked else None, request.trace) for piece in pieces]
+        sentences = [self._simple(piece, next(found) if piece.asked else None, request) for piece in pieces]
         return bodies.SimplifyAnswer(
             text="".join(one.space + one.output for one in sentences),
             sentences=sentences,
             readability=self._measured([one.source for one in sentences], [one.output for one in sentences]),
         )
+
+    def _simple(self, piece: Piece, found: Decoded | None, request: bodies.SimplifyRequest) -> bodies.SimpleSentence:
+        if found is None or piece.asked is None:  # white space
+            return bodies.SimpleSentence(
+                space=piece.space, source=piece.source, output=piece.source, edits=[], strength=None, literal=False,
+                not_done=[], candidates=[], missing=[], unchanged=None,
+            )  # fmt: skip
+        candidates = [_candidate(one) for one in found.candidates]
+        best = candidates[0]
+        simple = bodies.SimpleSentence(
+            space=piece.space,
+            source=piece.source,
+            output=best.output,
+            edits=best.edits,
+            strength=self._strength(piece.asked, request),
+            literal=best.literal,
+            not_done=best.not_done,
+            candidates=candidates,
+            missing=found.missing,
+            unchanged=found.unchanged,
+        )
+        if request.trace:
+            simple.trace = list(found.trace)
+        return simple
+
+    def _strength(self, asked: Asked, request: bodies.SimplifyRequest) -> str | None:
+        """What the plan of a sentence states, given or predicted."""
+        if asked.given:
+            return asked.plan.strength
+        if self._planner is None or self._planner.unreadable(asked.plan.source):
+            return None
+        return strength_named(request.strength)  # type: ignore[arg-type]  # its name is checked
 
     def evaluate(self, request: bodies.EvaluateRequest) -> bodies.EvaluateAnswer:
         corpus = Corpus("the request", "", request.sources, request.references)
@@ -104,21 +136,8 @@ def _words(texts: Sequence[str]) -> int:
     return sum(any(map(str.isalnum, word.text)) for text in texts for word in split_words(text))
 
 
-def _simple(piece: Piece, found: Decoded | None, trace: bool) -> bodies.SimpleSentence:
-    if found is None:  # white space
-        return bodies.SimpleSentence(
-            space=piece.space, source=piece.source, output=piece.source, edits=[], candidates=[], missing=[],
-            unchanged=None,
-        )  # fmt: skip
-    simple = bodies.SimpleSentence(
-        space=piece.space,
-        source=piece.source,
-        output=found.output,
-        edits=[verdict.to_json() for verdict in found.edits],
-        candidates=[candidate.to_json() for candidate in found.candidates],
-        missing=found.missing,
-        unchanged=found.unchanged,
+def _candidate(found: Candidate) -> bodies.SimpleCandidate:
+    return bodies.SimpleCandidate(
+        **{**found.to_json(), "literal": found.literal},
+        not_done=[verdict.to_json() for verdict in found.not_done],
     )
-    if trace:
-        simple.trace = list(found.trace)
-    return simple

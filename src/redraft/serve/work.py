@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.wishes import Wishes
-from redraft.decode.decoded import Decoded
 from redraft.decode.simplifier import Simplifier
 
 
@@ -43,19 +41,11 @@ class Work:
         simplifier = self._under(settings)
         if settings.task == "plan":
             return list(simplifier.plans([one.plan.source for one in asked]))
-        size, trace = self._batch_size, settings.trace
-        given = iter(simplifier.carried_out([one.plan for one in asked if one.given], batch_size=size, trace=trace))
-        predicted = simplifier.stream([one.plan for one in asked if not one.given], batch_size=size, trace=trace)
-        found: list[Decoded] = [next(given if one.given else predicted) for one in asked]
-        return found
+        texts = [one.plan if one.given else one.plan.source for one in asked]
+        return list(simplifier.stream(texts, batch_size=self._batch_size, trace=settings.trace))
 
     def _under(self, settings: Settings) -> Simplifier:
         """The same model and planner with other settings."""
-        redrafter = copy.copy(self._simplifier.redrafter)
-        redrafter.config = redrafter.config.with_changes(candidates=settings.candidates)
-        if self._simplifier.planner is None:
-            return Simplifier(redrafter)
-        return Simplifier(
-            redrafter, self._simplifier.planner,
-            strength=settings.strength, style=settings.style, wishes=settings.wishes,
-        )  # fmt: skip
+        config = self._simplifier.redrafter.config.with_changes(candidates=settings.candidates)
+        planning = {"strength": settings.strength, "style": settings.style, "wishes": settings.wishes}
+        return self._simplifier.under(config=config, **planning)

@@ -52,7 +52,7 @@ def tried(redrafter: Redrafter, config: DecodeConfig, sample: Sample, report: Re
     for start in range(0, len(sample.plans), size):
         part = sample.plans[start : start + size]
         order = sorted(range(len(part)), key=lambda at: len(part[at].source))
-        rewritten = Simplifier(redrafter).stream([part[at] for at in order], batch_size=batch_size)
+        rewritten = Simplifier(redrafter, search_only=True).stream([part[at] for at in order], batch_size=batch_size)
         found = dict(zip(order, rewritten, strict=True))
         outputs += [found[at].output for at in range(len(part))]
         done = len(outputs)

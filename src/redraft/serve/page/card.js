@@ -192,10 +192,11 @@ function warnings(sentence) {
   }
   if (sentence.failed.length) {
     const what = sentence.failed.map(plain).join("; ");
-    box.append(el("p", { class: "missing" }, `Not carried out, though you asked for it: ${what}. Choose other words, or write the sentence yourself.`));
+    box.append(el("p", { class: "missing failed" }, `Asked for, but not done: ${what}. Choose other words, or write the sentence yourself.`));
   }
   const missing = sentence.option?.missing ?? [];
   if (missing.length) box.append(el("p", { class: "missing" }, `Check: not in the new sentence: ${missing.join(", ")}`));
+  if (sentence.option?.literal) box.append(el("p", { class: "quiet literal" }, "Edited word by word."));
   if (sentence.unchanged) box.append(el("p", { class: "quiet" }, `Left as it is: ${sentence.unchanged}`));
   return box;
 }

@@ -37,11 +37,12 @@ async function work(text, anew) {
   busy("Working…");
   try {
     if (!anew) await rewrite(unfinished(), mine.signal);
-    const planning = { strength: Number(byId("strength").value), ...wishes() };
+    const wanted = wishes();
+    const planning = { strength: Number(byId("strength").value), ...wanted };
     for (let i = 0; whole && i < parts.length; i++) {
       busy(parts.length > 1 ? `Working: ${Math.round((100 * i) / parts.length)} % of the text.` : "Planning the edits…");
       const plan = await ask("/v1/plan", { text: parts[i], ...planning }, mine.signal);
-      const added = show(plan.sentences, anew && i === 0);
+      const added = show(plan.sentences, wanted, anew && i === 0);
       rest = [...parts.slice(i + 1), tail].join("");
       drawSummary();
       await rewrite(added, mine.signal);
@@ -88,7 +89,7 @@ function restText() {
 }
 
 // Puts planned sentences on the page, behind those that are there or in their place.
-function show(planned, anew) {
+function show(planned, wanted, anew) {
   const focus = focused();
   if (anew) {
     sentences.forEach((sentence) => sentence.request?.abort());
@@ -97,7 +98,7 @@ function show(planned, anew) {
     closeMenu(false);
   }
   const added = planned.filter(isSentence).map((plan) => {
-    const sentence = new Sentence(sentences.length + 1, plan, redraw);
+    const sentence = new Sentence(sentences.length + 1, plan, wanted, redraw);
     const same = earlier.findIndex(({ source }) => source === plan.source);
     if (same >= 0) sentence.inherit(earlier.splice(same, 1)[0]);
     sentences.push(sentence);

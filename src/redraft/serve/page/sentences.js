@@ -1,13 +1,13 @@
 // The state of one sentence: what was planned, what a person decided by hand, and what the service wrote.
 import { ask, say, showProblem } from "./common.js";
-import { asPlanned, FAILED, isSplit, keyOf, overlap, phraseOf, placeOf } from "./words.js";
+import { asAsked, asPlanned, FAILED, isSplit, keyOf, overlap, phraseOf, placeOf } from "./words.js";
 
 export const ORIGINAL = -1; // the choice "Use the original"
 export const OWN = -2; // the choice "Write it yourself"
 const CANDIDATES = 3;
 
 export class Sentence {
-  constructor(number, planned, onChange) {
+  constructor(number, planned, wishes, onChange) {
     this.number = number;
     this.space = planned.space;
     this.source = planned.source;
@@ -15,6 +15,7 @@ export class Sentence {
     this.planned = planned.edits;
     this.strength = planned.strength; // of the plan; null: not stated
     this.leftAlone = planned.unchanged;
+    this.wishes = wishes; // keep list and glossary that it was planned with
     this.onChange = onChange; // called with this sentence whenever there is something new to draw
     this.decisions = []; // by hand: {edit or null, span, key}
     this.answer = null;
@@ -35,8 +36,8 @@ export class Sentence {
     this.decisions = old.decisions;
     this.own = old.own;
     if (!old.isSettled) return;
-    const { planned, answer, chosen, isChosen, accepted } = old;
-    Object.assign(this, { planned, answer, chosen, isChosen, accepted });
+    const { planned, strength, answer, chosen, isChosen, accepted } = old;
+    Object.assign(this, { planned, strength, answer, chosen, isChosen, accepted });
   }
 
   // A person has decided about the whole sentence: it is not written anew unless asked for.
@@ -47,7 +48,7 @@ export class Sentence {
   // The plan, with every decision by hand in the place of what it is about; in the order of the source.
   get edits() {
     const hidden = (edit) => this.decisions.some((decision) => this.hides(decision, edit));
-    const made = this.decisions.filter((decision) => decision.edit).map((decision) => decision.edit);
+    const made = this.decisions.filter((decision) => decision.edit).map((decision) => asAsked(decision.edit));
     const start = (edit) => placeOf(edit, this.words)?.[0] ?? this.source.length;
     return [...this.planned.filter((edit) => !hidden(edit)), ...made].sort((a, b) => start(a) - start(b));
   }
@@ -108,12 +109,14 @@ export class Sentence {
     this.rewrite();
   }
 
-  // An accepted edit counts as decided by hand, so it outlives the next plan; nothing needs to be written anew.
+  // An accepted edit counts as asked for and outlives the next plan. Where it was not done, the sentence is written anew.
   acceptEdit(edit, accepted) {
-    const planned = asPlanned(edit);
-    this.decisions = this.decisions.filter((decision) => decision.key !== keyOf(planned));
-    if (accepted) this.decisions.push({ edit: planned, span: placeOf(planned, this.words), key: keyOf(planned) });
-    else if (!this.planned.some((one) => keyOf(one) === keyOf(planned))) this.planned = [...this.planned, planned];
+    const key = keyOf(edit);
+    const made = this.decisions.find((decision) => decision.edit && decision.key === key)?.edit ?? asPlanned(edit);
+    this.decisions = this.decisions.filter((decision) => decision.key !== key);
+    if (accepted) this.decisions.push({ edit: made, span: placeOf(made, this.words), key });
+    else if (!this.planned.some((one) => keyOf(one) === key)) this.planned = [...this.planned, made];
+    if (accepted && FAILED.includes(edit.status)) return this.rewrite();
     this.onChange(this);
   }
 
@@ -138,7 +141,8 @@ export class Sentence {
   // The different texts to choose from; the first is the service's own choice.
   get options() {
     if (!this.answer) return [];
-    const first = { output: this.answer.output, edits: this.answer.edits, missing: this.answer.missing };
+    const { output, edits, missing, literal, not_done } = this.answer;
+    const first = { output, edits, missing, literal, not_done };
     const seen = new Set([first.output]);
     const others = (this.answer.candidates ?? []).filter(({ output }) => !seen.has(output) && seen.add(output));
     return [first, ...others];
@@ -162,13 +166,13 @@ export class Sentence {
     return this.verdicts.find((one) => keyOf(one) === keyOf(edit))?.status;
   }
 
-  // What a person asked for and did not get.
+  // What a person asked for, here or by keep list and glossary, and the text chosen does not show.
   get failed() {
-    return this.pending ? [] : this.verdicts.filter((edit) => this.isByHand(edit) && FAILED.includes(edit.status));
+    return this.pending ? [] : this.option?.not_done ?? [];
   }
 
   get unchanged() {
-    return this.answer?.unchanged ?? this.leftAlone;
+    return this.answer ? this.answer.unchanged : this.leftAlone;
   }
 
   toPlan() {
@@ -176,7 +180,7 @@ export class Sentence {
     return { source: this.source, edits: this.edits.map(asPlanned), ...stated };
   }
 
-  // One that is better left alone is not given a plan, even an empty one, which would be carried out.
+  // One that is better left alone is given no plan, even an empty one, which would be carried out: wishes are enough.
   toRequest() {
     const plan = this.toPlan();
     return { space: this.space, ...plan, edits: this.leftAlone && !this.decisions.length ? null : plan.edits };
@@ -226,5 +230,7 @@ export class Sentence {
 }
 
 export function simplifyRequest(sentences, trace = false) {
-  return { sentences: sentences.map((sentence) => sentence.toRequest()), candidates: CANDIDATES, trace };
+  const asked = sentences.map((sentence) => sentence.toRequest());
+  const unplanned = asked.findIndex(({ edits }) => edits === null);
+  return { sentences: asked, candidates: CANDIDATES, trace, ...sentences[unplanned]?.wishes };
 }

@@ -26,6 +26,12 @@ export function asPlanned(edit) {
   return Object.fromEntries(PLAN_KEYS.filter((name) => edit[name] != null).map((name) => [name, edit[name]]));
 }
 
+// An edit as a person asks for it: one with a probability is a guess, which the service need not follow.
+export function asAsked(edit) {
+  const { probability, weight, ...asked } = asPlanned(edit);
+  return asked;
+}
+
 // Where an edit belongs in the source; one without a span is looked for among the words.
 export function placeOf(edit, words) {
   if (edit.span) return edit.span;

@@ -1,0 +1,111 @@
+"""Which of the finished texts is given: one that does what a person asked, keeps the meaning and is well written."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from redraft.align.function_words import is_content
+from redraft.align.names import made_up, missing, missing_negations
+from redraft.align.words import APOSTROPHES, HYPHENS, normal, split_words
+from redraft.constrain.commonness import Commonness
+from redraft.constrain.edits import EditPlan, folded
+from redraft.constrain.literal import literal
+from redraft.constrain.verdicts import Verdict, judge
+from redraft.decode.decoded import Candidate, Decoded, is_asked
+
+_HYPHEN = re.compile(f"[{HYPHENS}]")
+_ENDING = 2  # letters of 's, 've, 'll
+_UNLIKELY = 5.0  # log-probability behind the likeliest text beyond which predicted edits do not make up for it
+_GARBLED = -0.7  # mean log-probability of a token below which a text reads badly; good ones have about -0.1
+
+
+def ranked(
+    decoded: Decoded, plan: EditPlan, commonness: Commonness, keep: int, is_intact: Callable[[str], bool]
+) -> Decoded:
+    """The first `keep` candidates, in this order: edits that a person asked for, protected text, no text that the model
+    finds most unlikely, faults, and last the order of the search.
+
+    The plan carried out word by word is a candidate too. It is given where every text of the model is worse: it has no
+    likelihood, and it comes after texts that are as good.
+    """
+    likely = max(one.log_prob for one in decoded.candidates) - _UNLIKELY
+    if any(is_asked(verdict.edit) for verdict in decoded.edits):
+        likely = -math.inf
+    faults = Faults(plan, commonness)
+
+    def key(candidate: Candidate) -> tuple[int, bool, bool, int]:
+        asked = sum(is_asked(one.edit) and one.status != "satisfied" for one in candidate.edits)
+        mean = candidate.log_prob / max(1, len(candidate.tokens))
+        unlikely = not candidate.literal and (candidate.log_prob < likely or mean < _GARBLED)
+        return asked, not is_intact(candidate.output), unlikely, faults.of(candidate)
+
+    candidates = [*decoded.candidates, *_literal(plan, decoded.candidates)]
+    return replace(decoded, candidates=tuple(sorted(candidates, key=key)[:keep]))
+
+
+def _literal(plan: EditPlan, found: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The source with the plan's edits in place; deletions only where a person asked for them."""
+    edits = tuple(edit for edit in plan.edits if edit.kind != "delete" or is_asked(edit))
+    text = literal(replace(plan, edits=edits))
+    if text not in {one.output for one in found}:
+        yield Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False, literal=True)
+
+
+class Faults:
+    """What is wrong with a text, as far as words tell: each counts one.
+
+    A word that neither the source, nor the plan, nor English has; one that stands there again though the source has it
+    less often; a name, number or negation that is lost or new, unless the plan says so; a predicted substitution with
+    neither its word nor a target in the text; a word that was to stay and is gone.
+    """
+
+    def __init__(self, plan: EditPlan, commonness: Commonness) -> None:
+        self._source, self._commonness = plan.source, commonness
+        self._said = Counter(_words(plan.source))
+        asked = [text for edit in plan.edits for text in (edit.phrase, *edit.targets)]
+        self._known = {part for text in (plan.source, *asked) for part in _parts(text)}
+        self._gone = " ".join(edit.phrase for edit in plan.edits if edit.kind in ("delete", "substitute"))
+        self._new = " ".join(text for edit in plan.edits for text in edit.targets or (edit.phrase,))
+
+    def of(self, candidate: Candidate) -> int:
+        return self._words(candidate.output) + self._meaning(candidate.output) + self._edits(candidate.edits)
+
+    def _words(self, text: str) -> int:
+        new = (part for part in _parts(text) if part not in self._known and any(map(str.isalpha, part)))
+        invented = sum(not self._commonness.zipf(part) for part in new)
+        again = (count - max(1, self._said[word]) for word, count in Counter(_words(text)).items())
+        return invented + sum(more for more in again if more > 0)
+
+    def _meaning(self, text: str) -> int:
+        lost = [*missing(self._source, text), *missing_negations(self._source, text)]
+        new = [*made_up(self._source, text), *missing_negations(text, self._source)]
+        return sum(_lacks(self._gone, word) for word in lost) + sum(_lacks(self._new, word) for word in new)
+
+    def _edits(self, verdicts: Sequence[Verdict]) -> int:
+        return sum(
+            one.status == "unmet" and one.edit.kind in ("insert", "substitute") and not is_asked(one.edit)
+            for one in verdicts
+        )
+
+
+def _lacks(texts: str, word: str) -> bool:
+    return folded(word) not in folded(texts)
+
+
+def _words(text: str) -> Iterator[str]:
+    """Content words; names aside, which two sentences made of one both need."""
+    for word in split_words(text):
+        if word.text[:1].islower() and is_content(word.text):
+            yield word.text
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Words as they are compared, parted at hyphens, and without endings that hold to a word by an apostrophe."""
+    for word in split_words(text):
+        bare = word.text.lstrip(APOSTROPHES)
+        if bare == word.text or len(bare) > _ENDING:
+            yield from filter(None, _HYPHEN.split(normal(bare)))

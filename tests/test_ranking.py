@@ -1,0 +1,116 @@
+"""Which of several texts is given: what a person asked for, then meaning, then words; the literal edit last."""
+
+from __future__ import annotations
+
+import pytest
+
+from redraft import Edit, EditPlan
+from redraft.constrain.commonness import Commonness, Known
+from redraft.constrain.verdicts import judge
+from redraft.decode.decoded import Candidate, Decoded
+from redraft.decode.ranking import Faults, ranked
+
+KNOWN = "it may make worse well is the a old new bought house home not what"
+COMMON = Commonness({word: Known(5.0) for word in KNOWN.split()})
+
+
+def candidate(plan: EditPlan, text: str, log_prob: float = -0.1) -> Candidate:
+    return Candidate(text, log_prob, 0.0, tuple(judge(plan, text)), (0,) * len(text.split()), False)
+
+
+def best(plan: EditPlan | str, *texts: str | tuple[str, float], keep: int = 5, intact=lambda text: True) -> list[str]:
+    plan = EditPlan(plan) if isinstance(plan, str) else plan
+    pairs = [(text, -0.1) if isinstance(text, str) else text for text in texts]
+    found = Decoded(plan.source, tuple(candidate(plan, *pair) for pair in pairs))
+    return [one.output for one in ranked(found, plan, COMMON, keep, intact).candidates]
+
+
+def faults(plan: EditPlan | str, text: str) -> int:
+    plan = EditPlan(plan) if isinstance(plan, str) else plan
+    return Faults(plan, COMMON).of(candidate(plan, text))
+
+
+@pytest.mark.parametrize(
+    "source, text, count",
+    [
+        pytest.param("It is well.", "It is well.", 0, id="nothing"),
+        pytest.param("It may exacerbate.", "it mayacerbate", 1, id="an-invented-word"),
+        pytest.param("It's well.", "It's well'ssworse", 1, id="glued-to-an-apostrophe"),
+        pytest.param("It's well.", "It'll make", 0, id="an-ending-is-no-word"),
+        pytest.param("The xyzzy may.", "It's well-xyzzy", 0, id="parts-of-words-of-the-source"),
+        pytest.param("The old make may.", "The make may make it.", 1, id="said-again"),
+        pytest.param("It is well.", "well well well", 2, id="said-three-times"),
+        pytest.param("The old house is not new.", "The old house is new.", 1, id="a-negation-is-lost"),
+        pytest.param("The old house is new.", "The old house is not new.", 1, id="a-negation-is-new"),
+        pytest.param("The 12 houses.", "The houses.", 1, id="a-number-is-lost"),
+        pytest.param("The houses.", "The 12 houses.", 1, id="a-number-is-made-up"),
+        pytest.param("It is in Rome.", "It is.", 1, id="a-name-is-lost"),
+    ],
+)
+def test_faults_of_words_and_meaning(source: str, text: str, count: int) -> None:
+    assert faults(source, text) == count
+
+
+@pytest.mark.parametrize(
+    "edit, text, count",
+    [
+        pytest.param(Edit.substitute("purchased", "bought", probability=0.5), "It bought a house.", 0, id="done"),
+        pytest.param(Edit.substitute("purchased", "bought", probability=0.5), "It purchased a house.", 0, id="left"),
+        pytest.param(Edit.substitute("purchased", "bought", probability=0.5), "It is a house.", 1, id="a-third-word"),
+        pytest.param(Edit.insert("house", probability=0.9), "It purchased a home.", 1, id="was-to-stay"),
+        pytest.param(Edit.insert("house", probability=0.9), "It purchased a house.", 0, id="stays"),
+        pytest.param(Edit.delete("purchased", probability=0.9), "It purchased a house.", 0, id="only-a-guess"),
+    ],
+)
+def test_faults_of_predicted_edits(edit: Edit, text: str, count: int) -> None:
+    assert faults(EditPlan("It purchased a house.", (edit,)), text) == count
+
+
+def test_what_the_plan_says_is_no_fault() -> None:
+    plan = EditPlan("It is not 12.", (Edit.delete("not"), Edit.substitute("12", "14")))
+    assert faults(plan, "It is 14.") == 0
+    assert faults(plan, "It is 15.") == 1
+
+
+def test_fewer_faults_come_first_and_ties_stay_in_order() -> None:
+    source = "It may exacerbate."
+    found = best(source, "mayacerbate itx", "it mayacerbate", "it may make worse", "it may worse", keep=4)
+    assert found == ["it may make worse", "it may worse", source, "it mayacerbate"]  # the literal edit is the source
+    assert best("It may.", "itx", "it", keep=1) == ["it"]
+
+
+def test_what_a_person_asked_for_comes_before_everything() -> None:
+    plan = EditPlan("It purchased a house.", (Edit.substitute("purchased", "bought"),))
+    assert best(plan, "It purchased a house.", "It bought zzx a house.")[:2] == [
+        "It bought a house.", "It bought zzx a house."
+    ]  # fmt: skip
+
+
+def test_a_literal_edit_comes_after_texts_of_the_model_that_are_as_good() -> None:
+    plan = EditPlan("It purchased a house.", (Edit.substitute("purchased", "bought"),))
+    assert best(plan, "A house is what it bought.")[0] == "A house is what it bought."
+
+
+def test_garbled_texts_come_after_the_literal_edit() -> None:
+    plan = EditPlan("It purchased a house.", (Edit.substitute("purchased", "bought"),))
+    assert best(plan, ("A house it bought is it.", -9.0))[0] == "It bought a house."
+
+
+def test_a_deletion_that_is_a_guess_is_not_made_by_hand() -> None:
+    plan = EditPlan("It is old.", (Edit.delete("old", probability=0.6),))
+    assert best(plan, "it zzx")[0] == "It is old."
+    assert best(EditPlan("It is old.", (Edit.delete("old"),)), "it zzx")[0] == "It is."
+
+
+def test_protected_text_must_be_there() -> None:
+    assert best("It is a@b.org.", "It is a@b", "It is a@b.org.", intact=lambda text: "a@b.org" in text)[0] == (
+        "It is a@b.org."
+    )
+
+
+def test_far_less_likely_texts_come_last_unless_a_person_asked() -> None:
+    guess = Edit.substitute("old", "new", probability=0.3)
+    plan = EditPlan("It is old.", (guess,))
+    assert best(plan, ("It is new.", -5.9), ("It may is old.", -0.1))[0] != "It is new."
+    asked = EditPlan("It is old.", (Edit.substitute("old", "new"),))
+    assert best(asked, ("It is new.", -1.9), ("It may is old.", -0.1))[0] == "It is new."
