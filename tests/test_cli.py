@@ -91,7 +91,10 @@ STORIES = [
 
 @pytest.mark.parametrize("argv, lines", STORIES)
 def test_one_line_out_for_each_line_in(redraft, argv, lines):
-    assert simplify(redraft, *argv) == (0, lines, "")
+    status, out, err = simplify(redraft, *argv)
+    assert (status, out) == (0, lines)
+    assert ("asked for, but not done:\n  line 1: " in err) == (PLAN in argv and lines != [REDRAFTED])
+    assert err == "" or err.startswith("redraft: asked for")
 
 
 def test_input_files_are_utf8_with_any_line_ends_and_empty_lines(redraft, here):

@@ -1,4 +1,4 @@
-"""Every door gives the same for the same: Python, the shell, the service. And the service keeps to its OpenAPI."""
+"""The same plans and settings give the same in Python, shell and service (the page: test_page.py); and the OpenAPI."""
 
 import json
 import threading
@@ -9,39 +9,111 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from redraft import DecodeConfig, EditPlan, Planner, Redrafter, Simplifier
+from redraft import DecodeConfig, Edit, EditPlan, Redrafter, Simplifier
 from redraft.cli.main import main
-from redraft.decode.config import SIMPLIFY
+from redraft.constrain.plan_files import write_plans
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.decode.loading import shipped_folder
 from redraft.serve.app import create_app
 
-SOURCES = ["The physician commenced the procedure in 1990.", "They purchased approximately 40 vehicles."]
+SOURCE = "The physician commenced the procedure in 1990."
+DEBATE = "The committee, which had deliberated for three weeks, approved the proposal after a lengthy debate."
+SOURCES = [SOURCE, "They purchased approximately 40 vehicles.", "They commenced the work at https://example.org/a_b#c."]
+BY_HAND = [
+    EditPlan(SOURCE, (Edit.substitute("physician", "doctor"),)),
+    EditPlan(SOURCE, (Edit.substitute("physician", "flibbertigibbet", span=(4, 13)),)),  # no model would
+    EditPlan(SOURCE, (Edit.delete("in 1990", span=(38, 45)), Edit.insert("procedure")), "light"),
+    EditPlan(DEBATE, (Edit.split("which", span=(15, 20)), Edit.delete("lengthy"))),
+    EditPlan(DEBATE, (Edit.split(), Edit.insert("vote", weight=2.0)), "strong"),
+    EditPlan(DEBATE, (Edit.delete("lengthy", probability=0.4), Edit.insert("committee", note="a guess"))),
+    EditPlan(SOURCE),
+]
+has_weights = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
 
 
-@pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
-def test_python_shell_and_service_agree(capsys, tmp_path):
-    config = DecodeConfig(**{**SIMPLIFY, "beams": 4})
-    simplifier = Simplifier(Redrafter(config=config, device="cpu"), Planner.load(device="cpu"))
-    python = list(simplifier.stream(SOURCES))
-    assert main(["simplify", "--device", "cpu", "--beams", "4", "--json", *SOURCES]) == 0
-    shell = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+@pytest.fixture(scope="module")
+def simplifier():
+    return Simplifier.load(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def client(simplifier):
+    with TestClient(create_app(simplifier)) as client:
+        yield client
+
+
+@pytest.fixture
+def shell(capsys):
+    """`redraft …` on the CPU; returns the lines of standard output."""
+
+    def run(*argv):
+        assert main([*map(str, argv), "--device", "cpu"]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    return run
+
+
+def shown(result):
+    """What every door says of a sentence, as JSON."""
+    return result["output"], result.get("literal", False), result["edits"], result.get("unchanged")
+
+
+def of_python(found):
+    return [shown(json.loads(json.dumps(one.to_json()))) for one in found]
+
+
+@has_weights
+def test_sentences_without_a_plan(simplifier, client, shell, tmp_path):
+    python = of_python(simplifier.stream(SOURCES))
+    assert [shown(json.loads(line)) for line in shell("simplify", "--json", *SOURCES)] == python
     document = tmp_path / "text.txt"
     document.write_text(" ".join(SOURCES))
-    assert main(["simplify", "--device", "cpu", "--beams", "4", "--document", str(document)]) == 0
-    put_back = capsys.readouterr().out
-    with TestClient(create_app(simplifier)) as client:
-        answer = client.post("/v1/simplify", json={"text": " ".join(SOURCES)}).json()
-        plans = client.post("/v1/plan", json={"text": " ".join(SOURCES)}).json()
-        given = {"sentences": [{"source": one["source"], "edits": one["edits"]} for one in plans["sentences"]]}
-        again = client.post("/v1/simplify", json=given).json()
-    outputs = [one.output for one in python]
-    assert [one["output"] for one in shell] == outputs
-    assert [one["output"] for one in answer["sentences"]] == outputs
-    assert [one["output"] for one in again["sentences"]] == outputs
-    assert put_back == answer["text"] == " ".join(outputs)
-    for one, there in zip(python, answer["sentences"], strict=True):
-        assert there["edits"] == json.loads(json.dumps(one.to_json()["edits"]))
+    answer = client.post("/v1/simplify", json={"text": " ".join(SOURCES)}).json()
+    assert [shown(one) for one in answer["sentences"]] == python
+    outputs = [output for output, *_ in python]
+    assert shell("simplify", "--document", document) == [answer["text"]] == [" ".join(outputs)]
+    planned = client.post("/v1/plan", json={"text": " ".join(SOURCES)}).json()["sentences"]
+    given = [{key: one[key] for key in ("source", "edits", "strength")} for one in planned]
+    again = client.post("/v1/simplify", json={"sentences": given}).json()
+    assert [shown(one) for one in again["sentences"]] == python
+    assert [one["strength"] for one in again["sentences"]] == [one["strength"] for one in answer["sentences"]]
+
+
+@has_weights
+def test_plans_by_hand(simplifier, client, shell, tmp_path):
+    python = of_python(simplifier.stream(BY_HAND))
+    asked = [simplifier(plan) for plan in BY_HAND]
+    write_plans(tmp_path / "plans.jsonl", BY_HAND)
+    assert [
+        shown(json.loads(line)) for line in shell("simplify", "--json", "--plan", tmp_path / "plans.jsonl")
+    ] == python
+    given = [plan.to_json() for plan in BY_HAND]
+    answer = client.post("/v1/simplify", json={"sentences": given}).json()
+    assert [shown(one) for one in answer["sentences"]] == python == of_python(asked)
+    assert [one["strength"] for one in answer["sentences"]] == [plan.strength for plan in BY_HAND]
+    for one, there in zip(asked, answer["sentences"], strict=True):
+        not_done = [verdict.to_json() for verdict in one.not_done]
+        assert there["not_done"] == there["candidates"][0]["not_done"] == json.loads(json.dumps(not_done))
+        assert there["literal"] is there["candidates"][0]["literal"] is one.literal
+    assert "flibbertigibbet" in python[1][0]
+
+
+@has_weights
+@pytest.mark.parametrize("strength", ["light", "medium", "strong", "0.9"])
+def test_plans_that_are_exported_and_given_back(client, shell, tmp_path, strength):
+    path = tmp_path / "plans.jsonl"
+    sources = [*SOURCES[:2], DEBATE]
+    exported = shell("plan", "predict", "--strength", strength, *sources)
+    path.write_text("\n".join(exported) + "\n", encoding="utf-8")
+    predicted = [shown(json.loads(line)) for line in shell("simplify", "--json", "--strength", strength, *sources)]
+    assert [shown(json.loads(line)) for line in shell("simplify", "--json", "--plan", path)] == predicted
+    given = client.post("/v1/simplify", json={"sentences": list(map(json.loads, exported))}).json()
+    assert [shown(one) for one in given["sentences"]] == predicted
+    value = strength if strength.isalpha() else float(strength)
+    planned = client.post("/v1/plan", json={"text": " ".join(sources), "strength": value}).json()["sentences"]
+    assert [(one["edits"], one["strength"]) for one in planned] == [
+        (plan["edits"], plan["strength"]) for plan in map(json.loads, exported)
+    ]
 
 
 @pytest.fixture

@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from redraft import Edit, EditPlan, Redrafter
-from redraft.decode.fitting import fitted, log_probs
+from redraft.constrain.planner import Planner
+from redraft.decode import fitting
+from redraft.decode.fitting import JUDGED, NO_REPLACEMENT, fitted, log_probs
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -81,3 +83,123 @@ def test_what_is_too_long_keeps_its_order(redrafter):
 def test_a_scripted_model_has_no_likelihood_of_texts():
     plan = EditPlan("The artisans remain old .", (Edit.substitute("artisans", "craftsmen", "makers", span=(4, 12)),))
     assert list(fitted(Redrafter("scripted:examples/by_hand.json"), [plan])) == [plan]
+
+
+@pytest.fixture(scope="module")
+def planner():
+    return Planner.load(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Redrafter(device="cpu")
+
+
+def predicted(source, phrase, *targets, note="people replace it in 9 of 10 places"):
+    start = source.index(phrase)
+    edit = Edit.substitute(phrase, *targets, weight=0.07, span=(start, start + len(phrase)), probability=0.3, note=note)
+    return EditPlan(source, (edit,), "medium")
+
+
+@pytest.mark.parametrize("source, phrase, targets, left", [
+    pytest.param(
+        "The three towers were constructed along the coast.", "constructed", ("built",), ("built",), id="same-sense"
+    ),
+    pytest.param(
+        "A study found three primary reasons for targeting others.", "targeting", ("eating", "voting"), (),
+        id="all-of-another-sense",
+    ),
+    pytest.param(
+        "Private gifts will play a vital role in reaching these goals.", "vital", ("song", "important"), ("important",),
+        id="one-of-another-sense",
+    ),
+    pytest.param(
+        "The judge was the only one to notice that they argue.", "argue", ("say", "think"), (), id="another-use",
+    ),
+])  # fmt: skip
+def test_targets_of_another_sense_are_dropped(shipped, planner, source, phrase, targets, left):
+    plan = predicted(source, phrase, *targets)
+    (found,) = fitted(shipped, [plan], planner=planner)
+    (edit,), (asked,) = found.edits, plan.edits
+    assert edit.targets == left
+    if not left:
+        stays = Edit.insert(phrase, weight=0.07, span=asked.span, probability=0.7, note=NO_REPLACEMENT)
+        assert edit == stays
+    assert (found.source, found.strength) == (source, "medium")
+
+
+@pytest.mark.parametrize("phrase, targets, note, left", [
+    pytest.param("purchased", ("bought",), "plain English", ("bought",), id="passes"),
+    pytest.param("purchased", ("sold", "bought"), "plain English", ("bought",), id="the-guard-refuses-one"),
+    pytest.param("purchased", ("sold",), "plain English", (), id="the-guard-refuses-all"),
+    pytest.param("purchased", ("banana",), "people replace it", (), id="the-same-word-by-counts"),
+])  # fmt: skip
+def test_common_names_pass_unless_the_guard_refuses_them(shipped, planner, monkeypatch, phrase, targets, note, left):
+    name = planner.common.name(phrase)
+    assert name is not None
+    assert name.note == "plain English"
+    if note == name.note:  # judged by their sense, none would pass
+        monkeypatch.setattr(fitting, "_known", lambda *_: -math.inf)
+    (found,) = fitted(shipped, [predicted("They purchased a farm.", phrase, *targets, note=note)], planner=planner)
+    assert found.edits[0].targets == left
+
+
+def test_what_a_person_asks_for_is_not_dropped(shipped, planner):
+    source = "The three towers were constructed along the coast."
+    one = Edit.substitute("constructed", "eaten", span=(22, 33))
+    two = Edit.substitute("coast", "banana", "shore", span=(44, 49))
+    (found,) = fitted(shipped, [EditPlan(source, (one, two))], planner=planner, gap=math.inf)
+    assert found.edits[0] == one
+    assert found.edits[1].targets == ("shore", "banana")
+
+
+def test_a_fact_is_only_asked_for_where_it_can_save_a_target(shipped, planner, monkeypatch):
+    """0: could not be saved by any likelihood. 1: needs it. The bar is `least` in both."""
+    room = JUDGED.likely * JUDGED.likely_to
+    known = {"huts": JUDGED.least - room - 0.01, "made": JUDGED.least - room + 0.01}
+    asked = []
+
+    def likelihoods(_, candidates):
+        asked.extend(one.target for one in candidates)
+        return [100.0] * len(candidates)  # counts as likely_to
+
+    monkeypatch.setattr(fitting, "_known", lambda _, __, target: known[target])
+    monkeypatch.setattr(fitting, "_similarities", lambda _, candidates: [0.0] * len(candidates))
+    monkeypatch.setattr(fitting, "_likelihoods", likelihoods)
+    plan = predicted("Three towers were constructed there.", "constructed", "huts", "made")
+    (found,) = fitted(shipped, [plan], planner=planner)
+    assert (asked, found.edits[0].targets) == (["made"], ("made",))
+
+
+def test_similarity_is_that_of_a_sentence_read_alone(planner):
+    """Batched with longer ones or not; a word is as like itself as can be."""
+    sources = ["Three towers were constructed there.", "The report was constructed from many old letters of the king."]
+    some = [
+        fitting._Candidate(source, (at, at + 11), target, 0.0)
+        for source in sources for at in [source.index("constructed")]
+        for target in ("built", "eaten up", "constructed")
+    ]  # fmt: skip
+    together = fitting._similarities(planner, some)
+    assert together == pytest.approx([fitting._similarities(planner, [one])[0] for one in some], abs=0.01)
+    assert together[2::3] == pytest.approx([1.0, 1.0], abs=0.01)
+    assert together[0] > together[1]
+
+
+def test_likelihood_is_against_the_source_as_it_stands(redrafter):
+    one = fitting._Candidate(SOURCE, (8, 11), "king", 0.0)
+    wanted = by_hand(redrafter, SOURCE, "The old king left the town.") - by_hand(redrafter, SOURCE, SOURCE)
+    assert fitting._likelihoods(redrafter, [one]) == pytest.approx([wanted], abs=1e-3)
+
+
+def test_plans_come_in_order_with_all_their_edits(shipped, planner):
+    other = EditPlan("They left.", (Edit.insert("left", span=(5, 9)), Edit.split()))
+    good = predicted("The three towers were constructed along the coast.", "constructed", "built")
+    bad = predicted("A study found three primary reasons for targeting others.", "targeting", "eating")
+    found = list(fitted(shipped, [other, bad, good, other], planner=planner))
+    assert (found[0], found[2], found[3]) == (other, good, other)
+    assert [edit.kind for edit in found[1].edits] == ["insert"]
+
+
+def test_a_text_too_long_to_judge_is_left_unchanged(shipped, planner):
+    plan = predicted("The towers were constructed along the coast. " * 60, "constructed", "eaten", "built")
+    assert list(fitted(shipped, [plan], planner=planner)) == [plan]

@@ -69,6 +69,12 @@ def test_a_word_without_targets_is_not_replaced():
     assert by_kind(predicted("The gizmo works .", substitute=("gizmo",)))["substitute"] == []
 
 
+def test_nothing_is_predicted_for_what_is_protected():
+    source = "It is at [old site](https://example.org/a#commenced) now ."
+    found = by_kind(predicted(source, delete=("old", "site", "now"), substitute=("commenced",)))
+    assert (found["delete"], found["substitute"]) == (["now"], [])
+
+
 def test_a_word_never_replaced_says_so():
     (edit,) = predicted("artisans it is", substitute=("artisans",)).edits
     assert edit.note == "its targets mean much the same"

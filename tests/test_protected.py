@@ -158,6 +158,11 @@ def test_shield():
     assert found.restore(f"To {TWO}, pay {ONE}.") == "To a@b.com, pay €5."
 
 
+def test_a_tab_gets_no_space_beside_it():
+    found = shield("It must be\tused in two\t  parts of the house, they say.")
+    assert found.restore(f"It is{ONE} used in {TWO} parts.") == "It is\tused in\t  parts."
+
+
 @pytest.mark.parametrize("output, intact", [
     pytest.param(f"To {TWO}, pay {ONE}.", True, id="in-any-order"),
     pytest.param(f"Pay {ONE}.", False, id="one-is-gone"),

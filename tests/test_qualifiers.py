@@ -27,7 +27,7 @@ def found(source):
         ("Refrain from smoking", [("Refrain from", "a near-negation")]),
         ("tea rather than coffee", [("rather than", "a near-negation")]),
         ("inversely proportional", [("inversely", "a bound")]),
-        ("You must pay", [("must", "a modal verb")]),
+        ("You must pay", [("You", "who is meant"), ("must", "a modal verb")]),
         ("It may not be late", [("may", "a modal verb")]),
         ("It should usually work", [("should", "a modal verb")]),
         ("They left before 1990", [("before", "a bound in time")]),

@@ -44,6 +44,7 @@ def faults(plan: EditPlan | str, text: str) -> int:
         pytest.param("The old house is new.", "The old house is not new.", 1, id="a-negation-is-new"),
         pytest.param("The 12 houses.", "The houses.", 1, id="a-number-is-lost"),
         pytest.param("The houses.", "The 12 houses.", 1, id="a-number-is-made-up"),
+        pytest.param("The 12 houses.", "The 12 houses is 12.", 1, id="a-number-is-said-again"),
         pytest.param("It is in Rome.", "It is.", 1, id="a-name-is-lost"),
     ],
 )

@@ -439,14 +439,3 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
     assert redrafter.model.config.max_position_embeddings == 96
     plan = EditPlan("The old man saw the house.", (Edit.substitute("house", "home"), Edit.split()), "strong")
     assert redrafter(plan, max_tokens=5).candidates
-
-
-def test_mixing_leaves_what_the_student_does_not_have():
-    from training.told import mix
-
-    model, student = torch.nn.Embedding(5, 2), torch.nn.Embedding(3, 2)
-    with torch.no_grad():
-        model.weight.fill_(1.0)
-        student.weight.fill_(0.0)
-    mix(model, student, 0.25)
-    assert model.weight[:, 0].tolist() == [0.75, 0.75, 0.75, 1.0, 1.0]

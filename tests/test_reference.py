@@ -394,6 +394,29 @@ def test_a_ban_waits_for_the_longer_phrase():
     assert allowed(model, plan, max_tokens=1) == [[]]  # no room for "man"
 
 
+def test_what_waits_is_banned_whether_or_not_it_was_on_offer():
+    """With `forbid` E pays for a source only if its target was on offer; the ban does not ask."""
+    model = Scripted({MAN: -2.0, THE: -0.1, OLD: -0.3, END: -0.2}, _={OLD: -0.1})
+    plan = compiled(inserts(0, OLD, MAN), source(1, OLD), target(1, (BIG,)))  # "big" is never on offer
+    _, steps = searched(model, plan, beams=1, forbid=True, max_tokens=3)
+    assert [[node.token for node in nodes] for nodes in steps] == [[OLD], [MAN], [THE, END, MAN]]
+    assert steps[1][0].E == 1_000_000
+    _, steps = searched(model, plan, beams=1, forbid=True, ban="token", max_tokens=3)
+    assert [node.token for node in steps[1]] == [THE, END, OLD, MAN]  # "old" stands there, and may be left
+    _, steps = searched(model, plan, beams=1, forbid=True, max_tokens=1)
+    assert steps == [[]]
+
+
+def test_a_word_that_goes_on_is_no_occurrence_before_the_one_it_becomes():
+    plan = compiled(Clause("delete", 0, 1, (variant(S_OLD), variant(S_OLD, S_ER, words=1))), texts=PIECES)
+    model = Pieces({S_X: -0.5}, _={S_OLD: -0.1}, _0={S_ER: -0.1})
+    for ban in ("word", "token"):
+        found = reference_search(
+            model, plan, DecodeConfig(method="negative", ban=ban, beams=1), end_tokens=[S_END], max_tokens=3
+        )
+        assert [h.tokens for h in found] == [(S_OLD, S_ER, S_X)]
+
+
 def test_banned_beyond_the_free_ones_only():
     model = Scripted({OLD: -0.1, THE: -1.0})
     plan = compiled(inserts(0, OLD), deletes(1, OLD, free=1))

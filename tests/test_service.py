@@ -98,6 +98,19 @@ def test_what_is_planned_can_be_carried_out(whole):
     assert "physician" in sentence["output"]
 
 
+def test_words_offer_common_names_first_and_nothing_that_changes_the_meaning(whole, simplifier):
+    text = "Hypertension increased among most patients notwithstanding the procedure."
+    (planned,) = whole.post("/v1/plan", json={"text": text}).json()["sentences"]
+    offered = {word["text"]: [choice["target"] for choice in word["choices"]] for word in planned["words"]}
+    assert offered["Hypertension"][0] == "High blood pressure"
+    assert offered["notwithstanding"][0] == "despite"
+    assert max(map(len, offered.values())) == 6
+    guard = simplifier.planner.guard
+    assert not [(word, one) for word, some in offered.items() for one in some if guard.refused(word, one)]
+    lexicon = simplifier.planner.predictor.tables.lexicon
+    assert any(guard.refused("increased", target) for target, _ in lexicon.entry_of(["increased"]).targets)
+
+
 def test_edits_that_are_given_are_all_there_is(whole, simplifier):
     sentences = [
         {"source": SOURCE, "edits": []},
@@ -111,6 +124,8 @@ def test_edits_that_are_given_are_all_there_is(whole, simplifier):
     assert none["edits"] == []
     assert [(edit["insert"], edit["status"]) for edit in some["edits"]] == [("physician", "satisfied")]
     assert predicted["output"] == simplifier(SOURCE).output
+    assert [one["strength"] for one in answer["sentences"]] == [None, None, "medium"]
+    assert [one["not_done"] for one in answer["sentences"]] == [[], [], []]
     assert [len(one["candidates"]) for one in answer["sentences"]] == [2, 2, 2]
     assert all(one["trace"] for one in answer["sentences"])
     assert simplifier.redrafter.config.candidates == 1
@@ -244,6 +259,8 @@ def test_splits_and_strength_are_taken(client, scripted):
     (sentence,) = client.post("/v1/simplify", json={"sentences": [given]}).json()["sentences"]
     assert sentence["output"] == scripted(BY_HAND).output
     assert [(edit["split"], edit["status"]) for edit in sentence["edits"]] == [(True, "unmet"), ("remain", "unmet")]
+    assert sentence["not_done"] == sentence["candidates"][0]["not_done"] == sentence["edits"]
+    assert (sentence["strength"], sentence["literal"]) == ("light", False)
     weak = client.post("/v1/simplify", json={"sentences": [{**given, "strength": "weak"}]})
     assert 'sentences[0].strength: must be one of "light"' in error(weak, 400)
 

@@ -2,18 +2,29 @@
 
 import pytest
 
-from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
+from redraft import Edit, EditPlan, Redrafter, Simplifier
+from redraft.align.function_words import is_content
+from redraft.align.names import is_number
+from redraft.align.words import split_words
+from redraft.constrain.wishes import Wish, Wishes
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.decode.loading import shipped_folder
 
 pytestmark = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
 
 SOURCE = "The physician commenced the procedure in 1990."
+LONG = " ".join([SOURCE] * 20)  # more than 160 tokens, the half of what the model reads
+DEBATE = "The committee, which had deliberated for three weeks, approved the proposal after a lengthy debate."
+TICKETS = "He paid 25 dollars and 40 cents for 3 tickets."
 
 
 @pytest.fixture(scope="module")
 def simplifier():
-    return Simplifier(Redrafter(config=DecodeConfig(beams=4), device="cpu"), Planner.load(device="cpu"))
+    return Simplifier.load(device="cpu")
+
+
+def content(text):
+    return {word.text.lower() for word in split_words(text) if is_content(word.text)}
 
 
 def test_a_sentence_is_planned_and_rewritten(simplifier):
@@ -37,11 +48,18 @@ def test_what_is_no_prose_is_left_alone_in_its_place(simplifier):
 
 
 def test_a_long_text_comes_back_in_pieces_with_spans_of_the_whole(simplifier):
-    text = " ".join([SOURCE] * 25)
-    found = simplifier(text)
+    found = simplifier(LONG)
     assert found.pieces > 1
-    assert all(text[slice(*verdict.edit.span)] == verdict.edit.phrase for verdict in found.edits)
-    assert found.edits[-1].edit.span[0] > len(text) / 2
+    assert all(LONG[slice(*verdict.edit.span)] == verdict.edit.phrase for verdict in found.edits)
+    assert found.edits[-1].edit.span[0] > len(LONG) / 2
+
+
+def test_a_text_is_parted_at_half_of_what_the_model_reads(simplifier):
+    """A plan with a mark for every word is about as long again."""
+    size = lambda text: len(simplifier.redrafter.tokenizer(text)["input_ids"])  # noqa: E731
+    fits, longer = next((n, n + 1) for n in range(1, 20) if size(" ".join([SOURCE] * (n + 1))) > 160)
+    assert len(simplifier.redrafter.pieces(" ".join([SOURCE] * fits))) == 1
+    assert len(simplifier.redrafter.pieces(" ".join([SOURCE] * longer))) == 2
 
 
 def test_without_a_planner_nothing_is_predicted():
@@ -50,10 +68,110 @@ def test_without_a_planner_nothing_is_predicted():
 
 
 def test_a_plan_with_places_is_parted_with_its_text(simplifier):
-    text = " ".join([SOURCE] * 25)
-    places = [at for at in range(len(text)) if text.startswith("procedure", at)]
+    places = [at for at in range(len(LONG)) if LONG.startswith("procedure", at)]
     edits = tuple(Edit.insert("procedure", span=(at, at + len("procedure"))) for at in places)
-    found = simplifier(EditPlan(text, edits))
+    found = simplifier(EditPlan(LONG, edits))
     assert found.pieces > 1
     assert [verdict.edit for verdict in found.edits] == list(edits)
     assert {verdict.status for verdict in found.edits} == {"satisfied"}
+
+
+@pytest.mark.parametrize("target", ["quack", "flibbertigibbet", "brass band"])
+@pytest.mark.parametrize("span", [None, (4, 13)])
+def test_a_person_gets_the_word_asked_for_however_unlikely(simplifier, target, span):
+    found = simplifier(EditPlan(SOURCE, (Edit.substitute("physician", target, span=span),)))
+    assert f"The {target} " in found.output
+    assert "physician" not in found.output
+    assert (found.not_done, [verdict.status for verdict in found.edits]) == ([], ["satisfied"])
+
+
+@pytest.mark.parametrize("source, number", [(SOURCE, "1990"), (TICKETS, "40"), (TICKETS, "25")])
+def test_a_deleted_number_is_not_replaced_by_another(simplifier, source, number):
+    found = simplifier(EditPlan(source, (Edit.delete(number),)))
+    left = [word.text for word in split_words(found.output) if is_number(word.text)]
+    assert left == [word.text for word in split_words(source) if is_number(word.text) and word.text != number]
+    assert found.not_done == []
+
+
+@pytest.mark.parametrize("text", [
+    "Der Arzt verschrieb dem Patienten wegen Hypertonie ein Medikament.", "Hypertonie.", SOURCE,
+])  # fmt: skip
+def test_wishes_are_granted_whatever_else_is_left_alone(simplifier, text):
+    first = next(word.text for word in split_words(text) if len(word.text) > 4)
+    wishes = Wishes((Wish.of(first, "Quack"), Wish.of("Medikament"), Wish.of("procedure")))
+    found = simplifier.under(wishes=wishes)(text)
+    assert "Quack" in found.output
+    assert first not in found.output
+    assert [word for word in ("Medikament", "procedure") if word in text and word not in found.output] == []
+    assert found.not_done == []
+    assert found.unchanged is None
+    assert simplifier.under(wishes=Wishes((Wish.of("nowhere", "Quack"),)))("Hypertonie.").unchanged
+
+
+@pytest.mark.parametrize("text, whole", [
+    ("Please commence the procedure that https://example.org/a_b?c=%20d#e describes at length.",
+     ["https://example.org/a_b?c=%20d#e"]),
+    ("Please write to anna.b+c@mail.example.org before utilising it.", ["anna.b+c@mail.example.org"]),
+    ("Please call +1 (555) 010-9999 in order to purchase tickets.", ["+1 (555) 010-9999"]),
+    ("They utilised the part ABC-1234-X in version v2.10.3-rc1.", ["ABC-1234-X", "v2.10.3-rc1"]),
+    ("The documentation is at [our site](https://example.org/a_b?c=d#e), notwithstanding the delay.",
+     ["[our site](https://example.org/a_b?c=d#e)"]),
+    ("The apparatus\tmust be\tutilised in `mode_7` only.", ["The apparatus\tmust be\t", "`mode_7`"]),
+])  # fmt: skip
+def test_what_is_protected_comes_back_byte_for_byte(simplifier, text, whole):
+    found = simplifier(text)
+    assert [one for one in whole if one not in found.output] == []
+    assert found.output != text
+
+
+@pytest.mark.parametrize("source, edits", [
+    (DEBATE, (Edit.delete("lengthy"),)),
+    (DEBATE, (Edit.substitute("approved", "okayed"),)),
+    (DEBATE, (Edit.split("which"),)),
+    (SOURCE, (Edit.substitute("physician", "doctor", span=(4, 13)),)),
+])  # fmt: skip
+def test_a_plan_without_strength_changes_what_it_names_and_nothing_else(simplifier, source, edits):
+    found = simplifier(EditPlan(source, edits))
+    named = content(" ".join(text for edit in edits for text in (edit.phrase, *edit.targets)))
+    assert content(found.output) ^ content(source) <= named
+    assert found.not_done == []
+
+
+def test_with_a_strength_the_rest_may_change_too(simplifier):
+    found = simplifier(EditPlan(DEBATE, (Edit.substitute("approved", "okayed"),), "strong"))
+    assert "okayed" in found.output
+    assert {"deliberated", "lengthy"} - content(found.output)
+
+
+def test_search_only_gives_what_the_search_finds(simplifier):
+    plain = Simplifier(simplifier.redrafter, simplifier.planner, search_only=True)
+    plan = EditPlan(SOURCE, (Edit.substitute("physician", "flibbertigibbet"),))
+    for one in (SOURCE, plan):
+        expected = simplifier.redrafter(one)
+        assert plain(one) == expected
+        assert not expected.literal
+    assert list(plain.plans([SOURCE])) == [EditPlan(SOURCE)]
+
+
+def test_the_edits_of_a_result_are_those_of_its_plan_in_order(simplifier):
+    edits = (
+        Edit.split("which"), Edit.insert("three"), Edit.delete("lengthy"), Edit.substitute("approved", "accepted"),
+        Edit.insert("committee", probability=0.9, weight=0.05),
+    )  # fmt: skip
+    with_code = f"{DEBATE[:-1]} about ABC-1234-X and ABC-1234-X."
+    for source in (DEBATE, with_code):
+        found = simplifier.under(config=simplifier.redrafter.config.with_changes(candidates=3))(EditPlan(source, edits))
+        for candidate in found.candidates:
+            assert tuple(verdict.edit for verdict in candidate.edits) == edits
+    predicted = next(simplifier.plans([SOURCE]))
+    assert tuple(verdict.edit for verdict in simplifier(SOURCE).edits) == predicted.edits
+
+
+def test_the_size_of_batches_changes_nothing(simplifier):
+    texts = [
+        SOURCE, EditPlan(DEBATE, (Edit.delete("lengthy"),)), "https://example.org", TICKETS,
+        EditPlan(SOURCE, (Edit.substitute("physician", "flibbertigibbet"),)), DEBATE,
+    ]  # fmt: skip
+    shown = lambda one: (one.output, one.literal, one.unchanged, [v.status for v in one.edits])  # noqa: E731
+    found = [[shown(one) for one in simplifier.stream(texts, batch_size=size)] for size in (1, 4)]
+    assert found[0] == found[1]

@@ -83,26 +83,10 @@ def train_told(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, 
         training = Training(model, batch_of, loss_of, settings, folder, device)
         done = training.run(clock)
     if done:
-        student: Any = AutoModelForSeq2SeqLM.from_pretrained(work / "student" / "model", dtype=torch.float32)
-        mix(training.averaged, student, settings.student)
         training.averaged.save_pretrained(folder / "model")
         tokenizer.save_pretrained(folder / "model")
         _report(data, folder, device)
     return done
-
-
-def mix(model: Any, student: Any, share: float) -> None:
-    """Move the model's weights so far back to the student's that it started from (Wortsman et al., 2022).
-
-    What was trained last then costs less of what the student could do: rewriting without a plan. Rows that the student
-    does not have, of marks and of late positions, stay as they are.
-    """
-    known = student.state_dict()
-    with torch.no_grad():
-        for name, weight in model.state_dict().items():
-            old = known[name].to(weight.device)
-            same = tuple(slice(0, min(sizes)) for sizes in zip(weight.shape, old.shape, strict=True))
-            weight[same] = torch.lerp(weight[same], old[same], share)
 
 
 def _report(data: Path, folder: Path, device: torch.device) -> None:

@@ -116,7 +116,10 @@ class Shielded:
     left: tuple[Span, ...] = ()  # protected spans of the source that are not hidden: there were more than MOST
 
     def restore(self, output: str) -> str:
-        """The output with each placeholder turned back into what it stands for."""
+        """The output with each placeholder turned back into what it stands for; white space gets none beside it."""
+        for mark, original in zip(self.marks, self.originals, strict=True):
+            if original.isspace():
+                output = re.sub(f" *{mark} *", mark, output)
         return output.translate(dict(zip(map(ord, self.marks), self.originals, strict=True)))
 
     def intact(self, output: str) -> bool:

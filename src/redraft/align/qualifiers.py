@@ -1,4 +1,4 @@
-"""Quantifiers, bounds, conditions, near-negations and modal verbs: small words that change what a sentence claims."""
+"""Quantifiers, bounds, conditions, near-negations, modal verbs, persons: small words that decide what is claimed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,16 @@ _PHRASES = {
     """,
     "a condition": """
         unless, except, except for, except that, other than, apart from, only if, if and only if, even if,
-        as long as, not until
+        as long as, not until, if, whether, otherwise
     """,
+    "a connective": "although, though, because, but, or, whereas",
     "a near-negation": """
         failure to, fail to, fails to, failed to, failing to, refrain from, refrains from, refrained from,
         refraining from, abstain from, abstains from, abstained from, rather than, instead of, without,
         hardly, rarely, seldom, barely, scarcely, neither, nor, too few, too little
     """,
+    "a comparison": "than",
+    "who is meant": "you, your, we, our, us, i, my",
 }
 _REASON = {
     tuple(phrase.split()): reason

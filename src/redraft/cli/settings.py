@@ -120,7 +120,11 @@ def flag_of(name: str) -> str:
 
 def default_of(name: str, of: Any = DecodeConfig) -> str:
     """A default as one would write it."""
-    value = _default(name, of)
+    return setting_text(_default(name, of))
+
+
+def setting_text(value: Any) -> str:
+    """The value of a setting as one would write it."""
     if isinstance(value, tuple):
         return ",".join(f"{part:g}" for part in value)
     if isinstance(value, bool) or value is None:

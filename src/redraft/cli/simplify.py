@@ -29,11 +29,11 @@ from redraft.cli.options import (
 from redraft.cli.planner import given_planner_option, load_planner
 from redraft.cli.progress import lines_of, with_bar
 from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
-from redraft.cli.settings import config_from_flags, hints_of
+from redraft.cli.settings import config_from_flags, hints_of, setting_text
 from redraft.cli.talk import OK, SKIPPED, say, whole_number
 from redraft.constrain.phrases import Variants
 from redraft.constrain.plan_files import OnError
-from redraft.decode.config import DecodeConfig
+from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.decode.config_files import SIMPLIFY_NAME
 from redraft.errors import ConfigError, shown
 from redraft.files import whole_lines
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
+_SIMPLIFY = ", ".join(f"{name} {setting_text(value)}" for name, value in SIMPLIFY.items())
 _OTHERS = tuple(name for name in hints_of(DecodeConfig) if name not in _FIRST)
 _SHOWN = 20  # edits that a person asked for and that were not done
 _TOGETHER = 4  # batches of a file read at a time, to be made of lines of like length; more would keep results back
@@ -140,8 +141,8 @@ class SimplifyOptions:
     settings: Annotated[
         str | None,
         option(
-            "a file of settings as redraft tune writes it; options below win. simplify: the settings that suit a model "
-            "that reads plans (default, except for scripted models)",
+            "a file of settings as redraft tune writes it; options below win. simplify: what suits a model that reads "
+            f"plans (default, except for scripted models): {_SIMPLIFY}",
             "FILE",
             panel=_SEARCH,
         ),

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from redraft.align.addresses import is_address
 from redraft.align.function_words import is_content
 from redraft.align.names import is_negation, is_number, names
+from redraft.align.protected import overlaps, protected
 from redraft.align.qualifiers import qualifiers
 from redraft.align.words import APOSTROPHES, Word, normal, split_words
 from redraft.constrain.common_names import SURE, CommonName, CommonNames
@@ -28,6 +29,7 @@ ALTERNATIVES = 3  # targets that a substitution offers
 _DIAL: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
 _MEANING = 0.2  # weight of what the meaning needs: names, numbers, negations, qualifiers, addresses
 _PULL = {"insert": 0.05, "delete": 0.72, "substitute": 0.07}  # weights of edits that are fairly sure
+_LEFT_OUT = 0.6  # probability from which a word is left out at light and medium: a lost qualifier changes the meaning
 _MOST_DELETED = 0.5  # share of a sentence's words: something is to be left of it
 _LONG = 22  # words of a sentence that a strong plan splits
 _SPLIT = 0.6  # how likely that is what a person would do
@@ -60,7 +62,8 @@ class Levels:
         if share is None or not 0 <= share <= 1:
             raise ConfigError(f"strength is {shown(strength)}.", "Use light, medium, strong or a number from 0 to 1.")
         return cls(
-            _between(0.67, 0.05, share), _between(0.45, 0.03, share), _between(0.6, 0.9818, share),
+            _between(0.67, 0.05, share) if share > _DIAL["medium"] else _LEFT_OUT,
+            _between(0.45, 0.03, share), _between(0.6, 0.9818, share),
             keep_all=share <= _DIAL["medium"],
         )  # fmt: skip
 
@@ -129,6 +132,8 @@ class Predicted:
     def plan(self) -> EditPlan:
         """First what the meaning needs, then phrases and words to replace, phrases to leave out, words to keep."""
         self._keep_meaning()
+        hidden = protected(self.source)
+        self.taken |= {at for at, word in enumerate(self.words) if overlaps((word.start, word.end), hidden)}
         keys = [normal(word.text) for word in self.words]
         for size in range(self.common.longest if self.common else 0, 0, -1):
             for start in range(len(self.words) - size + 1):

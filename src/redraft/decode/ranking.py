@@ -97,9 +97,9 @@ def _lacks(texts: str, word: str) -> bool:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Content words; names aside, which two sentences made of one both need."""
+    """Content words and figures; names aside, which two sentences made of one both need."""
     for word in split_words(text):
-        if word.text[:1].islower() and is_content(word.text):
+        if any(map(str.isdigit, word.text)) or (word.text[:1].islower() and is_content(word.text)):
             yield word.text
 
 

@@ -83,7 +83,8 @@ class Simplifier:
         """What is predicted for each sentence, with the targets that the model finds fit."""
         if self.planner is None or self.search_only:
             return map(EditPlan, sources)
-        return fitted(self.redrafter, self.planner.plans(sources, alternatives=_OFFERED, **self.planning))
+        plans = self.planner.plans(sources, alternatives=_OFFERED, **self.planning)
+        return fitted(self.redrafter, plans, planner=self.planner)
 
     def _searched(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> Iterator[Decoded]:
         parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in plans]

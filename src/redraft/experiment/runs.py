@@ -64,10 +64,10 @@ def _of_corpus(description: Description, model: str, corpus: str) -> Iterator[Ru
 
 
 def _run(description: Description, model: str, corpus: str, plan: str, method: str) -> Run:
-    """Predicted plans are searched as `redraft simplify` searches them, unless the file says otherwise."""
+    """Predicted plans are searched as `redraft simplify` searches them, with the beams that the file names for all."""
     names, found = {"model": model, "corpus": corpus, "plan": plan, "method": method}, description.methods[method]
     predicted = plan != NO_PLAN and description.plans[plan].predict
-    start = {"beams": description.beams, **(SIMPLIFY if predicted else {})}
+    start = {**(SIMPLIFY if predicted else {}), "beams": description.beams}
     return Run(model, corpus, plan, method, found.configured(description.folder, names, start), found.rank)
 
 
