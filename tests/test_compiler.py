@@ -325,7 +325,7 @@ def clause(role, edit, *phrases: tuple[int, ...], need: int = 0) -> Clause:
 
 def laid_out(*clauses: Clause):
     edits = [Edit.insert(f"word{number}") for number in range(1 + max(one.edit for one in clauses))]
-    return lay_out(CompiledPlan(EditPlan("any", tuple(edits)), clauses, {}, tail_tables([b" a"])))
+    return lay_out(CompiledPlan(EditPlan("any", tuple(edits)), clauses, {}, tail_tables([b" a"] * 8)))
 
 
 def test_layout_of_tokens():
