@@ -77,7 +77,7 @@ def test_the_paper_s_corpora_are_styles(planner):
 
 @pytest.mark.skipif(not EVALUATION.is_dir(), reason="the evaluation sets are not here")
 def test_it_is_as_good_as_the_table_says(planner):
-    """On 150 held-out sentences of Turk, before targets are checked in their sentence; with room for chance below docs/predict.md."""
+    """On 150 held-out sentences of Turk, before targets are checked in their sentence: below docs/predict.md."""
     corpus = load_corpus("turk", "valid", data=EVALUATION)
     rows = [int(row) for row in (EVALUATION / "turk_asset_valid_heldout400.ids").read_text().split()[:150]]
     sources, references = ([texts[row] for row in rows] for texts in (corpus.sources, corpus.references[0]))
