@@ -423,7 +423,7 @@ OPPOSITES = Lexicon({
     "inversely": Entry(50, 0, 40, (("directly", 0.9),)),
     "atypical": Entry(50, 0, 40, (("typical", 0.89), ("unusual", 0.01))),
     "hypertension": Entry(50, 0, 40, (("stress", 0.9),)),
-    "commenced": Entry(50, 0, 40, (("first", 0.9),)),
+    "commenced": Entry(50, 0, 40, (("opened", 0.9),)),
 })  # fmt: skip
 NAMES = CommonNames({
     "hypertension": CommonName(("high blood pressure",), "a common name for it"),
@@ -467,4 +467,4 @@ def test_common_names_are_named_at_every_strength(strength):
 
 
 def test_common_names_are_not_surer_than_they_are():
-    assert planned("He commenced it", Levels(0.5, 0.7)) == [("commenced", ("first",), REPLACED)]
+    assert planned("He commenced it", Levels(0.5, 0.7)) == [("commenced", ("opened",), REPLACED)]

@@ -147,3 +147,15 @@ def test_the_shipped_table_is_what_the_command_writes(tmp_path):
     shipped = shipped_predictor() / "relations.tsv.xz"
     wordnet_tables.main(["--wordnet", WORDNET, "--out", str(tmp_path / "relations.tsv.xz")])
     assert lzma.decompress((tmp_path / "relations.tsv.xz").read_bytes()) == lzma.decompress(shipped.read_bytes())
+
+
+@pytest.mark.parametrize("phrase, target", [
+    ("defendant", "person"), ("harmful", "bad"), ("eligible", "able"), ("consumed", "eaten"), ("coffins", "places"),
+])  # fmt: skip
+def test_words_for_nearly_everything_are_too_vague(phrase, target):
+    assert GUARD.refused(phrase, target) == "too vague"
+
+
+@pytest.mark.parametrize("phrase, target", [("individuals", "people"), ("inclement", "bad"), ("site", "place")])
+def test_but_not_for_words_that_say_no_more(phrase, target):
+    assert GUARD.refused(phrase, target) is None

@@ -33,6 +33,7 @@ _BETWEEN = _words("not 't never also already always ever just still since only o
 _SUBJECTS = _words("i he she it we they you who")
 _PLURAL_SUBJECTS = _words("we they you these those both")
 _AFTER_NOUN = _words("of for in with at on to from by who that which where")
+_PREPOSITIONS = _words("of for in with at on from by without under")
 _LIGHT = _words("be bring carry come do get give go have hold keep let make put run set take turn")
 _UNCOUNTED = _words("""
     people police cattle staff folk money cash pay work food meat fruit help harm damage care aid support advice
@@ -52,6 +53,29 @@ def article_before(word: str) -> str:
         return "an" if _AN_NUMBER.match(word) else "a"
     word = word.lower()
     return "an" if _AN.match(word) and not _A.match(word) else "a"
+
+
+def may_stand_for(word: str, target: str, before: str = "") -> bool:
+    """Whether a target can be the part of speech that a word is: "permission" cannot in "you consent".
+
+    `before` is the word before it, in small letters. Words that the dictionary does not have, and phrases, may.
+    """
+    own, other = _parts_of_speech(word), _parts_of_speech(target)
+    if before in _SUBJECTS | _MODALS | {"to", "not"} and "VERB" in own:
+        own = frozenset({"VERB"})
+    elif before in _DETERMINERS | _PREPOSITIONS and "NOUN" in own:
+        own -= {"VERB"}
+    return not own or not other or bool(own & other)
+
+
+@lru_cache(4096)
+def _parts_of_speech(word: str) -> frozenset[str]:
+    if not word.isalpha():
+        return frozenset()
+    found = set(_lemmas(word.lower()))
+    if "VERB" in found and word.lower().endswith(("ed", "ing", "en")):
+        found.add("ADJ")  # participles
+    return frozenset(found & {"NOUN", "VERB", "ADJ", "ADV"})
 
 
 def in_form_of(phrase: str, target: str, before: Sequence[str] = (), after: str = "") -> str:

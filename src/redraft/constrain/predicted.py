@@ -18,6 +18,7 @@ from redraft.align.qualifiers import qualifiers
 from redraft.align.words import APOSTROPHES, Word, normal, split_words
 from redraft.constrain.common_names import SURE, CommonName, CommonNames
 from redraft.constrain.edits import Edit, EditPlan, Strength, folded
+from redraft.constrain.grammar import may_stand_for
 from redraft.constrain.lexicon import Entry, Lexicon
 from redraft.constrain.literal import occurrences
 from redraft.constrain.target_guard import TargetGuard
@@ -63,7 +64,7 @@ class Levels:
             raise ConfigError(f"strength is {shown(strength)}.", "Use light, medium, strong or a number from 0 to 1.")
         return cls(
             _between(0.67, 0.05, share) if share > _DIAL["medium"] else _LEFT_OUT,
-            _between(0.45, 0.03, share), _between(0.6, 0.9818, share),
+            _between(0.6, 0.12, share), _between(0.6, 0.9818, share),
             keep_all=share <= _DIAL["medium"],
         )  # fmt: skip
 
@@ -194,23 +195,25 @@ class Predicted:
             return
         if len(run) > 1 and (not entry.seen or entry.replaced < _LEAST_REPLACED * entry.seen):
             return
-        phrase = self._phrase(run)
         chance = self._chance(run, 2)
         if len(run) > 1:  # how often it is replaced as a phrase tells more than its words do
             chance = max(chance, entry.replaced / entry.seen)
         if self.sureness.of(chance, entry.likely(ALTERNATIVES)) < self.levels.substitute:
             return  # the guard is not asked in vain
-        left = self._allowed(phrase, entry)
+        left = self._allowed(run, entry)
         sure = self.sureness.of(chance, left.likely(ALTERNATIVES))
         if sure >= self.levels.substitute:
             self._substitute(run, [text for text, _ in left.targets], sure, _why(entry))
 
-    def _allowed(self, phrase: str, entry: Entry) -> Entry:
-        """The entry without the targets that would change the meaning."""
+    def _allowed(self, run: range, entry: Entry) -> Entry:
+        """The entry without the targets that would change the meaning or are another part of speech."""
         if self.guard is None:
             return entry
-        targets = tuple(item for item in entry.targets if self.guard.refused(phrase, item[0]) is None)
-        return replace(entry, targets=targets)
+        phrase, before = self._phrase(run), normal(self.words[run[0] - 1].text) if run[0] else ""
+        return replace(entry, targets=tuple(
+            item for item in entry.targets
+            if may_stand_for(phrase, item[0], before) and self.guard.refused(phrase, item[0]) is None
+        ))  # fmt: skip
 
     def _substitute(self, run: range, texts: Sequence[str], sure: float, note: str) -> None:
         phrase = self._phrase(run)

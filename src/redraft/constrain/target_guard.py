@@ -264,7 +264,23 @@ _VAGUE = {
     "go": "attend travel depart proceed flee head move march journey visit walk drive sail fly pass",
     "put": "place superimpose position install set lay insert apply add deposit store",
 }
+# Words for nearly everything, and what they may be written for: WordNet has them above too many others.
+_WIDE = {
+    "person": "individual human being somebody someone",
+    "people": "individual person human population inhabitant citizen folk public humanity mankind populace personnel",
+    "thing": "object item article gizmo gadget",
+    "place": "location site spot venue locale position premise",
+    "group": "ensemble cluster band collection association set batch",
+    "part": "portion section component segment element piece share role",
+    "way": "manner method means route path approach fashion mode avenue",
+    "area": "region zone district territory vicinity location",
+    "money": "fund cash currency funding payment",
+    "able": "capable competent",  # who is eligible may, whether able or not
+    "eat": "devour dine feed ingest",
+    "bad": "poor awful terrible adverse unfavourable unfavorable inclement dreadful severe",
+}
 _IS_FINE = {verb: frozenset(others.split()) for verb, others in _VAGUE.items()}
+_IS_NOT_TOO_WIDE = {word: frozenset(others.split()) for word, others in _WIDE.items()}
 _NOT_OPPOSITE = frozenset({("come", "go"), ("go", "come")})
 _PREFIXES = ("re", "co", "bio", "micro", "mini", "self", "pre", "sub")  # a word without them says less, nothing else
 _SUFFIXES_TEXT = """
@@ -371,6 +387,8 @@ class TargetGuard:
         ones, others = self.forms(core), self.forms(other)
         if any(self._opposite(one, two) for one in ones for two in others):
             return "the opposite"
+        if any(ones.isdisjoint(fine) for wide, fine in _IS_NOT_TOO_WIDE.items() if wide in others):
+            return "too vague"
         if same or self._related(ones, others):
             return None
         if self._cluster_opposite(ones, others) or self._indirect_opposite(ones, others):

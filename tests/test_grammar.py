@@ -1,0 +1,20 @@
+"""Which words can take the place of another."""
+
+import pytest
+
+from redraft.constrain.grammar import may_stand_for
+
+
+@pytest.mark.parametrize("before, word, target, may", [
+    ("you", "consent", "permission", False),
+    ("you", "consent", "agree", True),
+    ("the", "consent", "permission", True),
+    ("any", "remedy", "solve", False),
+    ("to", "remedy", "solve", True),
+    ("the", "liability", "liable", False),
+    ("was", "amended", "changed", True),
+    ("", "xyzzy", "change", True),  # not in the dictionary
+    ("will", "commence", "get going", True),  # a phrase
+])  # fmt: skip
+def test_parts_of_speech(before, word, target, may):
+    assert may_stand_for(word, target, before) is may
