@@ -201,5 +201,5 @@ def test_plans_come_in_order_with_all_their_edits(shipped, planner):
 
 
 def test_a_text_too_long_to_judge_is_left_unchanged(shipped, planner):
-    plan = predicted("The towers were constructed along the coast. " * 60, "constructed", "eaten", "built")
+    plan = predicted("The towers were constructed along the coast. " * 60, "constructed", "made", "built")
     assert list(fitted(shipped, [plan], planner=planner)) == [plan]
