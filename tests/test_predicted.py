@@ -262,6 +262,14 @@ COMMON = Commonness({word: Known(2.0) for word in _KNOWN.split()})
         ("Vasily Petrovich Zhukov was in the Komsomol and Narodny Komissariat .", None),
         ("Idiopathic thrombocytopenic purpura necessitates splenectomy.", None),
         ("The function f(x) was found by Euler (see the notes).", None),
+        ("It is at https://example.org/a_b/c_d.php?id=12&lang=en_GB&sort=name_asc&page=2 now.", None),
+        ("The committee approved it [here](https://example.org/?a=b&c=d_e&f=g).", None),
+        ("Read the notes at https://example.org/a", None),
+        ("<p>It was in the house.</p>", None),
+        ("https://a.example/x_y https://b.example/x_y", "it has no words"),
+        ("See https://example.org/a_b.", "it is too short to be a sentence"),
+        ("for i in range(10): print(foo_bar)", "it looks like program text"),
+        ("if (a_b == c_d) { return e_f; }", "it looks like program text"),
     ],
 )
 def test_what_is_left_as_it_is(text, why):

@@ -1,4 +1,4 @@
-"""Texts that no rewriting would do good: they are left as they are, and the reason is told."""
+"""Texts that should not be rewritten: they are left as they are, and the reason is told."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import unicodedata
 
 from redraft.align.addresses import is_address
 from redraft.align.function_words import is_content
+from redraft.align.protected import Span, overlaps, protected
 from redraft.align.words import normal, split_words
 from redraft.constrain.commonness import Commonness
 
@@ -26,21 +27,36 @@ _FOREIGN = frozenset(_CLOSED.split())
 
 
 def unreadable(text: str, commonness: Commonness) -> str | None:
-    """Why a text is no English prose, in a few words; None if it is."""
-    words = [normal(word.text) for word in split_words(text) if any(map(str.isalpha, word.text))]
-    if not words:
-        return "it has no words"
+    """Why a text is no English prose, in a few words; None if it is.
+
+    What is in protected spans (addresses, codes, mark-up) does not count: the model never sees it.
+    """
     if is_address(text.strip()):
         return "it is an address"
-    signs = len(_CODE.findall(text))
-    if _STATEMENT.fullmatch(text) or (signs >= 2 and signs > _CODE_SIGNS * len(text)):
+    hidden = protected(text)
+    found = [
+        word for word in split_words(text)
+        if any(map(str.isalpha, word.text)) and not overlaps((word.start, word.end), hidden)
+    ]  # fmt: skip
+    if not found:
+        return "it has no words"
+    words, shown = [normal(word.text) for word in found], _without(text, hidden)
+    signs = len(_CODE.findall(shown))
+    if _STATEMENT.fullmatch(text) or (signs >= 2 and signs > _CODE_SIGNS * len(shown)):
         return "it looks like program text"
-    if not _is_english(text, words, commonness):
+    if not _is_english(shown, words, commonness):
         return "it does not look like English"
-    if len(words) < _SENTENCE:
+    if len(words) + bool(hidden) < _SENTENCE:
         return "it is too short to be a sentence"
-    inside = text.rstrip()[-1:].isalpha() and not is_content(words[-1])  # Tell us if
+    inside = found[-1].end == len(text.rstrip()) and not is_content(words[-1])  # Tell us if
     return "it stops in the middle of a sentence" if inside else None
+
+
+def _without(text: str, hidden: list[Span]) -> str:
+    """The text with a letter in the place of each span: what stands around an identifier is still a sign of code."""
+    for start, end in reversed(hidden):
+        text = f"{text[:start]}x{text[end:]}"
+    return text
 
 
 def _is_english(text: str, words: list[str], commonness: Commonness) -> bool:
