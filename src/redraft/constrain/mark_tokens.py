@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from redraft.constrain.marks import PLACEHOLDERS, Mark, Marked
+from redraft.constrain.vocabulary import own_backend
 
 
 def add_marks(tokenizer: Any) -> None:
@@ -33,7 +34,9 @@ class MarkTokens:
         whole, bare = tokenizer("a")["input_ids"], tokenizer("a", add_special_tokens=False)["input_ids"]
         at = next(at for at in range(len(whole)) if whole[at : at + len(bare)] == bare)
         self._first, self._last = whole[:at], whole[at + len(bare) :]
-        self._backend = _strict_backend(tokenizer)
+        self._backend = own_backend(tokenizer)
+        if self._backend is not None:
+            self._backend.encode_special_tokens = True  # a special token in a text is read as text
 
     def encode(self, marked: Marked, prompt: str = "{source}") -> list[int]:
         """`prompt` is what a decoder-only model reads around the source."""
@@ -52,15 +55,3 @@ class MarkTokens:
             return ids
         found: list[int] = self._tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
         return found
-
-
-def _strict_backend(tokenizer: Any) -> Any:
-    """A copy of the Rust tokenizer inside that reads special tokens in a text as text; None where there is none."""
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        return None
-    own = type(backend).from_str(backend.to_str())
-    own.no_padding()
-    own.no_truncation()
-    own.encode_special_tokens = True
-    return own

@@ -72,7 +72,7 @@ class TokenizerVocabulary:
         taken = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id)
         self.unknown: int | None = None if tokenizer.unk_token_id in taken else tokenizer.unk_token_id
         self.texts = _token_texts(tokenizer, self.special)
-        self._fast = _own_copy(tokenizer)
+        self._fast = own_backend(tokenizer)
 
     @cached_property
     def tables(self) -> TailTables:
@@ -109,9 +109,12 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
     return known
 
 
-def _own_copy(tokenizer: Any) -> Any:
-    """The Rust tokenizer inside, copied: asked directly it encodes short phrases several times as fast, and the
-    padding that other callers set on theirs does not reach ours. None where there is none inside."""
+def own_backend(tokenizer: Any) -> Any:
+    """A copy of the Rust tokenizer inside a tokenizer of `transformers`; None where there is none.
+
+    Called directly, it encodes short phrases several times as fast. Padding and truncation that other callers set on
+    the original do not reach the copy.
+    """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
         return None
