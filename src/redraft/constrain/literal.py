@@ -8,12 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from redraft.align.addresses import is_address
+from redraft.align.protected import Span, overlaps
 from redraft.align.words import split_words
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.grammar import article_before, in_form_of
-from redraft.constrain.phrases import find
-
-Span = tuple[int, int]
+from redraft.constrain.phrases import places
 
 _PAIRS = {"(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", "«": "»", "„": "“"}
 _BALANCED = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
@@ -65,13 +64,6 @@ def literal(plan: EditPlan) -> str:
     return _written(source, _tidied(source, _joined(source, cuts, taken), taken))
 
 
-def occurrences(source: str, phrase: str) -> list[Span]:
-    """Where a phrase stands in a source as whole words, whatever its case and spacing, in order."""
-    pattern = r"\s+".join(map(re.escape, phrase.split()))
-    written = dict.fromkeys(match.group() for match in re.finditer(pattern, source, re.IGNORECASE))
-    return sorted(find(source, written))
-
-
 def _placed(plan: EditPlan) -> list[tuple[Edit, Span]]:
     """Edits with their places in the source, in order; places do not overlap."""
     placed: list[tuple[Edit, Span]] = []
@@ -81,17 +73,13 @@ def _placed(plan: EditPlan) -> list[tuple[Edit, Span]]:
         taken = [span for _, span in placed]
         if edit.span is not None:
             place = _whole_words(plan.source, edit.span)
-            free = [place] if place and not _overlaps(place, taken) else []
+            free = [place] if place and not overlaps(place, taken) else []
         else:
-            free = [span for span in occurrences(plan.source, edit.phrase) if not _overlaps(span, taken)]
-            free.sort(key=lambda span: _overlaps(span, wanted))  # first where no other edit has its span
+            free = [span for span in places(plan.source, edit, any_case=True) if not overlaps(span, taken)]
+            free.sort(key=lambda span: overlaps(span, wanted))  # first where no other edit has its span
         if free:
             placed.append((edit, free[0]))
     return sorted(placed, key=lambda one: one[1])
-
-
-def _overlaps(span: Span, others: Sequence[Span]) -> bool:
-    return any(span[0] < end and start < span[1] for start, end in others)
 
 
 def _whole_words(source: str, span: Span) -> Span | None:
@@ -380,17 +368,17 @@ class _Gap:
 def _written(source: str, cuts: Sequence[_Cut]) -> str:
     """The text, with capitals and articles that fit what is written."""
     text, end, capital = "", 0, False
-    places: list[tuple[_Cut, int, int]] = []  # where each cut begins in the text, and what may be changed before it
+    starts: list[tuple[_Cut, int, int]] = []  # where each cut begins in the text, and what may be changed before it
     for cut in cuts:
         kept, capital = _capitalised(source[end : cut.start], capital)
         floor = len(text) + max(0, cut.lowest - end)
         text += kept
-        places.append((cut, len(text), floor))
+        starts.append((cut, len(text), floor))
         new, capital = _capitalised(cut.text, capital or cut.capital)
         text += new if cut.deletes or not text[-1:].isspace() else new.lstrip()
         end = cut.end
     text += _capitalised(source[end:], capital)[0]
-    for cut, at, floor in reversed(places):
+    for cut, at, floor in reversed(starts):
         text = _with_article(source, cut, text, at, floor)
     return text
 

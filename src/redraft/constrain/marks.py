@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from redraft.align.protected import MARKS
+from redraft.align.protected import MARKS, Span, overlaps
 from redraft.align.words import split_words
 from redraft.constrain.edits import Edit, EditPlan, Strength, folded
-from redraft.constrain.phrases import begins, find, forms
+from redraft.constrain.phrases import places
 
 
 class Mark(StrEnum):
@@ -73,31 +73,24 @@ def unmark(marked: Iterable[Mark | str]) -> EditPlan:
 
 def _break(source: str, edit: Edit) -> int | None:
     """Where a split asks for a new sentence to begin; None: anywhere, as at the first word, where one begins anyway."""
-    spans = [edit.span] if edit.span else _occurrences(source, edit.phrase) if edit.phrase else []
-    return next((span[0] for span in spans if span and source[: span[0]].strip()), None)
+    return next((start for start, _ in places(source, edit) if source[:start].strip()), None)
 
 
 def _placed(plan: EditPlan) -> tuple[list[_Placed], list[Edit]]:
     """Edits with their places in the source, in order, and those whose phrase it does not have."""
     here: list[_Placed] = []
     elsewhere: list[Edit] = []
-
-    def is_free(start: int, end: int) -> bool:
-        return not any(start < other.end and other.start < end for other in here)
-
+    taken: list[Span] = []
     edits = [edit for edit in plan.edits if edit.kind != "split"]
     for edit in sorted(edits, key=lambda edit: edit.span is None):  # those with a span take theirs first
-        spans = [edit.span] if edit.span else _occurrences(plan.source, edit.phrase)
-        free = next((span for span in spans if is_free(*span)), None)
+        spans = places(plan.source, edit)
+        free = next((span for span in spans if not overlaps(span, taken)), None)
         if free is not None:
+            taken.append(free)
             here.append(_Placed(edit, *free))
         elif not spans and edit not in elsewhere:
             elsewhere.append(edit)
     return sorted(here, key=lambda placed: placed.start), elsewhere
-
-
-def _occurrences(source: str, phrase: str) -> list[tuple[int, int]]:
-    return find(source, forms(phrase, begins_source=begins(source, phrase)))
 
 
 def _before_text(edit: Edit) -> Iterator[Mark | str]:

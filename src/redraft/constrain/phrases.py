@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Literal
 
+from redraft.align.protected import Span
 from redraft.align.words import split_words
-from redraft.constrain.edits import EditPlan
+from redraft.constrain.edits import Edit, EditPlan
 
 Variants = Literal["exact", "case", "lemma"]
 
@@ -72,7 +74,25 @@ def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
     return found
 
 
-def find(text: str, wanted: Iterable[str]) -> list[tuple[int, int]]:
+def places(source: str, edit: Edit, *, any_case: bool = False) -> list[Span]:
+    """Where an edit applies in its source: its span, or every place of its phrase as whole words, in order.
+
+    A phrase is found in its `forms`; with `any_case`, in any case and with any white space between its words. A split
+    without a word has no place.
+    """
+    if edit.span is not None:
+        return [edit.span]
+    if not edit.phrase:
+        return []
+    if any_case:
+        pattern = r"\s+".join(map(re.escape, edit.phrase.split()))
+        written = tuple(dict.fromkeys(match.group() for match in re.finditer(pattern, source, re.IGNORECASE)))
+    else:
+        written = forms(edit.phrase, begins_source=begins(source, edit.phrase))
+    return sorted(find(source, written))
+
+
+def find(text: str, wanted: Iterable[str]) -> list[Span]:
     """Spans of the text that are one of these forms and begin and end with a word, in order of their ends."""
     spans = set()
     for form in wanted:

@@ -20,7 +20,7 @@ from redraft.constrain.common_names import SURE, CommonName, CommonNames
 from redraft.constrain.edits import Edit, EditPlan, Strength, folded
 from redraft.constrain.grammar import may_stand_for
 from redraft.constrain.lexicon import Entry, Lexicon
-from redraft.constrain.literal import occurrences
+from redraft.constrain.phrases import places
 from redraft.constrain.target_guard import TargetGuard
 from redraft.errors import ConfigError, shown
 
@@ -313,12 +313,10 @@ def with_the_rest_kept(plan: EditPlan) -> EditPlan:
     """
     if plan.strength is not None or not any(edit.probability is None for edit in plan.edits):
         return plan
-    taken = [
-        span for edit in plan.edits for span in ([edit.span] if edit.span else occurrences(plan.source, edit.phrase))
-    ]
+    taken = [span for edit in plan.edits for span in places(plan.source, edit, any_case=True)]
     kept = tuple(
         Edit.insert(word.text, weight=_PULL["insert"], span=(word.start, word.end), probability=1.0)
         for word in split_words(plan.source)
-        if is_content(word.text) and not any(start < word.end and word.start < end for start, end in taken)
+        if is_content(word.text) and not overlaps((word.start, word.end), taken)
     )
     return replace(plan, edits=(*plan.edits, *kept))

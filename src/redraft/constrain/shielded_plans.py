@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from redraft.align.protected import Shielded, Span, overlaps, protected, shield
 from redraft.constrain.edits import Edit, EditPlan, folded
-from redraft.constrain.literal import occurrences
+from redraft.constrain.phrases import places
 
 
 def shielded_plan(plan: EditPlan) -> tuple[EditPlan, Shielded]:
@@ -19,7 +19,7 @@ def shielded_plan(plan: EditPlan) -> tuple[EditPlan, Shielded]:
     hidden = protected(plan.source)
     if not hidden:
         return plan, Shielded(plan.source)
-    opened = [span for edit in plan.edits if edit.kind != "insert" for span in _places(edit, plan.source, hidden)]
+    opened = [span for edit in plan.edits if edit.kind != "insert" for span in _known_places(edit, plan.source, hidden)]
     shielded = shield(plan.source, opened=opened)
     edits: list[Edit] = []
     inserted = set()
@@ -32,22 +32,20 @@ def shielded_plan(plan: EditPlan) -> tuple[EditPlan, Shielded]:
     return replace(plan, source=shielded.text, edits=tuple(edits)), shielded
 
 
-def _places(edit: Edit, source: str, hidden: list[Span]) -> list[Span]:
-    """What an edit is about, as far as it is known: its span, or where its phrase stands if it is always hidden."""
-    if edit.span is not None:
-        return [edit.span]
-    found = occurrences(source, edit.phrase) if edit.phrase else []  # a split anywhere has none
-    return found if all(overlaps(span, hidden) for span in found) else []
+def _known_places(edit: Edit, source: str, hidden: list[Span]) -> list[Span]:
+    """Where an edit applies, if that is known: at its span, or where its phrase stands if all its places are hidden."""
+    found = places(source, edit, any_case=True)
+    return found if edit.span is not None or all(overlaps(span, hidden) for span in found) else []
 
 
 def _moved(edit: Edit, source: str, shielded: Shielded) -> Edit:
     """The edit for the shielded text; an insertion of something that is hidden asks for its placeholder."""
     span = edit.span and shielded.moved(edit.span)
-    places = _places(edit, source, list(shielded.spans))[:1]
-    touched = [hidden for hidden in shielded.spans if overlaps(hidden, places)]
+    known = _known_places(edit, source, list(shielded.spans))[:1]
+    touched = [hidden for hidden in shielded.spans if overlaps(hidden, known)]
     if edit.kind != "insert" or not touched:
         return replace(edit, span=span)
-    whole = min(places[0][0], touched[0][0]), max(places[0][1], touched[-1][1])
+    whole = min(known[0][0], touched[0][0]), max(known[0][1], touched[-1][1])
     moved = shielded.moved(whole)
     assert moved is not None  # it ends where hidden spans end, or outside of them
     is_there = folded(edit.phrase) in folded(source[slice(*whole)])
