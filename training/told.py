@@ -28,7 +28,7 @@ from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
 from redraft.evaluate.corpora import load_corpus
 from redraft.files import digest
-from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, read_rows
+from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, link_parts, read_rows
 from redraft.fit.plan_examples import PlanExample, PlanSampler, can_join, joined
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
 from redraft.fit.told_model import prepare_for_plans
@@ -129,11 +129,7 @@ def told_pairs(data: Path, work: Path, settings: SimpleNamespace) -> list[Tagged
 def linked_rows(pairs: Sequence[TaggedPair], folder: Path, processes: int, device: torch.device) -> list[Row]:
     """All pairs with the links of the shipped aligner, found by several processes on one device, less those that say
     something else than their source."""
-    folder.mkdir(parents=True, exist_ok=True)
-    size = -(-len(pairs) // processes)
-    paths = [folder / f"links-{number}.jsonl" for number in range(processes)]
-    parts = [pairs[number * size : (number + 1) * size] for number in range(processes)]
-    jobs = [(part, path, device.type) for part, path in zip(parts, paths, strict=True)]
+    jobs = [(part, path, device.type) for part, path in link_parts(pairs, folder, processes)]
     with get_context("spawn").Pool(processes) as pool:
         return [row for part in pool.starmap(_linked, jobs) for row in part]
 

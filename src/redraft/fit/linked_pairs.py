@@ -64,6 +64,13 @@ def link_pairs(pairs: Sequence[TaggedPair], aligner: WordAligner, path: Path, sa
             say(f"{done:,} of {len(pairs):,} pairs linked, {time.monotonic() - began:.0f} s")
 
 
+def link_parts(pairs: Sequence[TaggedPair], folder: Path, count: int) -> list[tuple[Sequence[TaggedPair], Path]]:
+    """The pairs in as many parts as there are processes to link them, each with the file for its links."""
+    folder.mkdir(parents=True, exist_ok=True)
+    size = -(-len(pairs) // count)
+    return [(pairs[at * size : (at + 1) * size], folder / f"links-{at}.jsonl") for at in range(count)]
+
+
 def read_linked(path: Path) -> Iterator[LinkedPair]:
     return map(LinkedPair.of, read_rows(path))
 

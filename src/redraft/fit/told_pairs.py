@@ -12,7 +12,7 @@ from redraft.constrain.edits import EditPlan
 from redraft.constrain.marks import mark
 from redraft.constrain.oracle import extract
 from redraft.decode.transformers_steps import position_limit
-from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, read_rows
+from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, link_parts, read_rows
 from redraft.fit.plan_examples import PlanExample, PlanSampler
 from redraft.fit.progress_bar import Say
 from redraft.fit.rewriter_batches import Examples, Tokens, encode_marked, encode_targets, fits
@@ -74,11 +74,8 @@ def linked_rows(pairs: Sequence[TaggedPair], folder: Path, accelerator: Any, say
     """The pairs with the links of the shipped aligner. Each process links its share into a file, which is resumed after
     a kill, and reads all of them."""
     accelerator.wait_for_everyone()  # the first process has locked the folder
-    folder.mkdir(parents=True, exist_ok=True)
-    size = -(-len(pairs) // accelerator.num_processes)
-    paths = [folder / f"links-{number}.jsonl" for number in range(accelerator.num_processes)]
-    first = accelerator.process_index * size
-    aligner = TrainedAligner.load(device=str(accelerator.device))
-    link_pairs(pairs[first : first + size], aligner, paths[accelerator.process_index], say)
+    parts = link_parts(pairs, folder, accelerator.num_processes)
+    own, path = parts[accelerator.process_index]
+    link_pairs(own, TrainedAligner.load(device=str(accelerator.device)), path, say)
     accelerator.wait_for_everyone()
-    return [row for path in paths for row in read_rows(path)]
+    return [row for _, path in parts for row in read_rows(path)]
