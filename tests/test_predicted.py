@@ -34,6 +34,13 @@ SURE = Sureness(1.0, 1.0, 0.0)
 LEVELS = Levels(0.72, 0.2, 0.75)
 
 
+def unfinished(source, words, chances, strength, *, lexicon=LEXICON, **more):
+    levels = Levels.of(strength)
+    return Predicted(
+        source=source, words=words, chances=chances, lexicon=lexicon, sureness=SURE, levels=levels, **more
+    )  # fmt: skip
+
+
 def predicted(source, delete=(), substitute=(), strength=LEVELS, keep=0.7, lexicon=LEXICON):
     """A plan where the words named have a high probability of that action and all others of staying."""
     words = split_words(source)
@@ -42,7 +49,7 @@ def predicted(source, delete=(), substitute=(), strength=LEVELS, keep=0.7, lexic
         row[:] = (0.05, 0.9, 0.05) if word.text in delete else (keep, (1 - keep) / 2, (1 - keep) / 2)
         if word.text in substitute:
             row[:] = (0.05, 0.05, 0.9)
-    return Predicted(source, words, chances, lexicon, SURE, Levels.of(strength)).plan()
+    return unfinished(source, words, chances, strength, lexicon=lexicon).plan()
 
 
 def by_kind(plan):
@@ -172,7 +179,7 @@ def test_more_strength_names_more(kind):
     found = []
     for _ in range(200):
         chances = rng.dirichlet([1, 1, 1], len(words))
-        plans = [Predicted(source, words, chances, LEXICON, SURE, Levels.of(s)).plan() for s in (0.0, "light", 0.5, 1)]
+        plans = [unfinished(source, words, chances, strength).plan() for strength in (0.0, "light", 0.5, 1)]
         counts = [len(by_kind(plan)[kind]) for plan in plans]
         if kind == "substitute":
             assert counts == sorted(counts)
@@ -446,7 +453,7 @@ def planned(source, strength=LEVELS):
     """With a guard and common names, where all words are likely to be replaced."""
     words = split_words(source)
     chances = np.tile([0.05, 0.05, 0.9], (len(words), 1))
-    found = Predicted(source, words, chances, OPPOSITES, SURE, Levels.of(strength), guard=GUARD, common=NAMES)
+    found = unfinished(source, words, chances, strength, lexicon=OPPOSITES, guard=GUARD, common=NAMES)
     return [(edit.phrase, edit.targets, edit.note) for edit in found.plan().edits if edit.kind == "substitute"]
 
 

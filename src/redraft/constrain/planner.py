@@ -120,18 +120,17 @@ class Planner:
             words = [[] if self.unreadable(source) else split_words(source) for source in ahead]
             chances = self.predictor.predict([[word.text for word in one] for one in words], number)
             for start, split, table in zip(plain, words, chances, strict=True):
-                lexicon = self.predictor.tables.lexicon
                 plan = Predicted(
-                    start.source,
-                    split,
-                    table,
-                    lexicon,
-                    self.sureness,
-                    levels,
-                    alternatives,
-                    self.guard,
-                    self.common,
-                    strength_named(strength) if split else None,
+                    source=start.source,
+                    words=split,
+                    chances=table,
+                    lexicon=self.predictor.tables.lexicon,
+                    sureness=self.sureness,
+                    levels=levels,
+                    alternatives=alternatives,
+                    guard=self.guard,
+                    common=self.common,
+                    strength=strength_named(strength) if split else None,
                 ).plan()
                 yield wishes.granted(plan) if wishes else plan
 

@@ -106,7 +106,7 @@ class Sureness:
         return 1 / (1 + math.exp(-(self.replaced * odds + self.likely * share + self.constant)))
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Predicted:
     """A sentence under way from probabilities to a plan."""
 
