@@ -181,13 +181,18 @@ class Redrafter:
         sources = [plan.source for plan in plans]
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
-        rows = self._told(plans) if self._marks and config.tell else self._read(sources)
+        told = self._marks is not None and config.tell
+        rows = self._told(plans) if told else self._read(sources)
         side = "left" if decoder_only else tokenizer.padding_side
         inputs = tokenizer.pad({"input_ids": rows}, padding=True, padding_side=side, return_tensors="pt", verbose=False)
         inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask")}
         read = [len(row) for row in rows]
         # An output may be twice as long as what is rewritten, marks and prompt not counted.
-        own = self._compiler.vocabulary.encode(sources) if decoder_only else self._read(sources)
+        own = rows
+        if decoder_only:
+            own = self._compiler.vocabulary.encode(sources)
+        elif told:
+            own = self._read(sources)
         lengths = [len(tokens) for tokens in own]
         room = position_limit(model)
         for number, length in enumerate(read):
