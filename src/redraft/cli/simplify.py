@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
 _SIMPLIFY = ", ".join(f"{name} {setting_text(value)}" for name, value in SIMPLIFY.items())
 _OTHERS = tuple(name for name in hints_of(DecodeConfig) if name not in _FIRST)
+_SCRIPTED = "scripted:"  # as in decode/loading.py, which imports torch
 _SHOWN = 20  # edits that a person asked for and that were not done
 _TOGETHER = 4  # batches of a file read at a time, to be made of lines of like length; more would keep results back
 
@@ -166,6 +167,13 @@ class SimplifyOptions:
         ),
     ]
 
+    @property
+    def table(self) -> str | None:
+        """The file of a scripted model, which knows no words but its own; None for other models."""
+        if self.model is None or not self.model.startswith(_SCRIPTED):
+            return None
+        return self.model.removeprefix(_SCRIPTED)
+
 
 def add_simplify(app: Typer) -> None:
     add_command(
@@ -176,8 +184,7 @@ def add_simplify(app: Typer) -> None:
 
 def run_simplify(options: SimplifyOptions) -> int:
     """The command itself; returns the exit status."""
-    table = options.model.removeprefix("scripted:") if options.model else None
-    scripted = table != options.model
+    scripted = options.table is not None
     if options.plan is None:
         without = options.search.get("method") == "beam" or scripted
         options = replace(options, plan="none" if without else "predict")
@@ -193,7 +200,8 @@ def run_simplify(options: SimplifyOptions) -> int:
             say(f"{text} is taken for a sentence; --input {text} reads its lines, --document {text} its sentences")
     if options.document and (options.texts or options.input or plan or options.resume):
         raise ConfigError("--document is a text by itself.", "Leave TEXT, --input, --plan FILE and --resume out.")
-    check_out(options.out, [options.input, options.document, plan, table, options.keep, options.glossary])
+    model = options.table or options.model
+    check_out(options.out, [options.input, options.document, plan, model, options.keep, options.glossary])
     count = Written()
     sentences = read_document(options.document) if options.document else []
     form, end = _form(options, sentences)
@@ -277,7 +285,6 @@ def _form(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Call
 def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifier:
     """The planner and the model of the options. torch is imported here, and no earlier."""
     from redraft.align.encoders import chosen_device
-    from redraft.decode.loading import SCRIPTED
     from redraft.decode.redrafter import Redrafter
     from redraft.decode.simplifier import Simplifier
 
@@ -293,5 +300,5 @@ def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifie
         dtype=options.dtype,
         graphs=options.graphs,
     )
-    scripted = options.model is not None and options.model.startswith(SCRIPTED)  # it knows no words but its own
-    return Simplifier(redrafter, planner, search_only=scripted and planner is None, **planning)
+    search_only = options.table is not None and planner is None
+    return Simplifier(redrafter, planner, search_only=search_only, **planning)
