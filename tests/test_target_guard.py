@@ -159,3 +159,14 @@ def test_words_for_nearly_everything_are_too_vague(phrase, target):
 @pytest.mark.parametrize("phrase, target", [("individuals", "people"), ("inclement", "bad"), ("site", "place")])
 def test_but_not_for_words_that_say_no_more(phrase, target):
     assert GUARD.refused(phrase, target) is None
+
+
+@pytest.mark.parametrize("one, other, close", [
+    pytest.param("Purchased", "bought", True, id="one-synset"),
+    pytest.param("cheetah", "leopard", True, id="one-synset-above"),
+    pytest.param("purchased", "house", False, id="nothing-shared"),
+    pytest.param("qwertz", "qwertz", False, id="unknown"),
+])  # fmt: skip
+def test_close_senses(one, other, close):
+    assert GUARD.have_close_senses(one, other) is close
+    assert bool(GUARD.senses(one)) is (one != "qwertz")

@@ -417,6 +417,22 @@ class TargetGuard:
             found = self._forms[phrase] = frozenset(f"{one}{space}{rest}" for one in self._bases(first))
         return found
 
+    def senses(self, phrase: str) -> set[int]:
+        """The numbers of the synsets that a phrase may belong to."""
+        return self._synsets(self.forms(phrase.lower()))
+
+    def have_close_senses(self, phrase: str, target: str) -> bool:
+        """Whether the two may share a synset, or the one directly above."""
+        here, there = (self._up(self.senses(text), 1) for text in (phrase, target))
+        return bool(here & there)
+
+    def _synsets(self, forms: Set[str]) -> set[int]:
+        return {place for form in forms for place in self._table.senses.get(form, ())}
+
+    def _up(self, places: Set[int], steps: int) -> set[int]:
+        """Synsets and those they stand under, at most so many steps."""
+        return {above for place in places for above in self._table.above(place, steps)}
+
     def _bases(self, word: str) -> Iterator[str]:
         yield word
         yield from self._table.bases.get(word, ())
@@ -471,8 +487,8 @@ class TargetGuard:
         families = [{table.family[one] for one in some if one in table.family} for some in (ones, others)]
         if families[0] & families[1]:
             return True
-        here, there = ({place for one in some for place in table.senses.get(one, ())} for some in (ones, others))
-        up, down = ({high for place in some for high in table.above(place, _NEAR)} for some in (here, there))
+        here, there = self._synsets(ones), self._synsets(others)
+        up, down = self._up(here, _NEAR), self._up(there, _NEAR)
         return bool(up & there or down & here)
 
     def _cluster_opposite(self, ones: Set[str], others: Set[str]) -> bool:

@@ -188,28 +188,18 @@ def _kept(edit: Edit) -> Edit:
 
 def _known(planner: Planner, phrase: str, target: str) -> float:
     """The score by what the tables say of the two, whatever the sentence."""
-    tables, senses = planner.predictor.tables, _senses(planner, phrase)
+    tables, senses = planner.predictor.tables, planner.guard.senses(phrase)
     entry = tables.lexicon.entry(phrase)
     share = dict(entry.targets).get(key_of(target), 0.0) if entry else 0.0
     zipf = tables.commonness.zipf(target)
     return (
         JUDGED.constant
         + JUDGED.share * math.log(share + _SHARE)
-        + JUDGED.related * bool(_above(planner, senses) & _above(planner, _senses(planner, target)))
+        + JUDGED.related * planner.guard.have_close_senses(phrase, target)
         + JUDGED.zipf * (max(zipf, _RAREST) if zipf else _UNKNOWN_ZIPF)
         + JUDGED.senses * (math.log1p(len(senses)) if senses else _UNKNOWN_SENSES)
         + JUDGED.ending * (_ending(phrase) == _ending(target))
     )
-
-
-def _senses(planner: Planner, phrase: str) -> set[int]:
-    """The synsets that a phrase may belong to."""
-    table = planner.guard._table  # the guard has no public name for it yet
-    return {place for form in planner.guard.forms(phrase.lower()) for place in table.senses.get(form, ())}
-
-
-def _above(planner: Planner, senses: set[int]) -> set[int]:
-    return {above for place in senses for above in planner.guard._table.above(place, 1)}
 
 
 def _ending(phrase: str) -> str:
