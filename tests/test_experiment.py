@@ -264,7 +264,7 @@ def test_splits_carried_out_are_a_fourth_figure(splits, cell, head):
     judged = [judge(EditPlan("a", (Edit.insert("a"), *[Edit.split()] * splits)), "a")]
     scores = score(["a"], Corpus("toy", "", ["a"], [["a"]]), measures=[Satisfaction(judged)], samples=0)
     results = SimpleNamespace(scores={Key("m", "toy", "p", "edit", "first"): scores})
-    description = SimpleNamespace(corpora={"toy": None}, methods={"edit": SimpleNamespace(carries_out=True)})
+    description = SimpleNamespace(corpora={"toy": None}, methods={"edit": SimpleNamespace(has_plans=True)})
     table = _Part(description, results, "m", "p", "first").satisfied()
     assert f"| edit | {cell} |" in table
     assert f"{head} | toy |" in table.splitlines()[0]
@@ -286,3 +286,11 @@ def test_the_experiment_of_the_paper_can_be_read():
     assert len(runs) == 3 * (1 + 4 * 4) + 36
     tuned = next(run for run in runs if run.name == "shipped.turk.predicted.edit")
     assert (tuned.config.choose, tuned.config.beams) == ("sum", 20)
+
+
+@pytest.mark.parametrize("name, runs", [("told", 3 * 4 * 3), ("predicted", 2 * (1 + 4 * 2))])
+def test_plain_beam_search_over_a_model_that_reads_gets_the_plans(name, runs):
+    found = list(all_runs(read_description(f"experiments/{name}.toml")))
+    assert len(found) == runs
+    assert {run.plan for run in found if run.method == "beam, told"} == {run.plan for run in found} - {"none"}
+    assert all(run.config.method == "beam" for run in found if run.method.startswith("beam"))

@@ -15,7 +15,7 @@ from redraft.errors import ConfigError, did_you_mean, shown
 from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
 from redraft.files import read_toml
 
-NO_PLAN = "none"  # the plan of methods that carry out none
+NO_PLAN = "none"  # the plan of methods that get none
 LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")  # what sweeps call λ; the last: all three
 _SETTINGS = [f.name for f in fields(DecodeConfig)]
 _LOADING = ["model", "prompt", "dtype", "variants"]  # what Redrafter is told of a model
@@ -85,10 +85,11 @@ class Method:
     config: Mapping[str, Any]
     settings: str | None = None
     rank: bool = False  # finished texts are ranked as `redraft simplify` ranks them
+    told: bool = False  # plain beam search gets the plans too: a model that reads them may carry them out by itself
 
     @property
-    def carries_out(self) -> bool:
-        return bool(self.config.get("method", "edit") != "beam")
+    def has_plans(self) -> bool:
+        return self.told or self.config.get("method", "edit") != "beam"
 
     def configured(self, folder: Path, names: Mapping[str, str], start: Mapping[str, Any]) -> DecodeConfig:
         """`start` is what holds where neither the method nor its file says otherwise."""
@@ -179,12 +180,12 @@ def _plan(one: dict[str, Any], name: str, corpora: Mapping[str, Any]) -> PlanEnt
 
 
 def _method(one: dict[str, Any], name: str) -> Method:
-    _check_keys(one, [*_SETTINGS, "settings", "rank"], f"methods.{name}")
+    _check_keys(one, [*_SETTINGS, "settings", "rank", "told"], f"methods.{name}")
     config: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in one.items() if key in _SETTINGS
     }
     DecodeConfig(**config)
-    return Method(config, one.get("settings"), one.get("rank", False))
+    return Method(config, one.get("settings"), one.get("rank", False), one.get("told", False))
 
 
 def _entry(kind: Any, one: dict[str, Any], place: str) -> Any:

@@ -59,7 +59,7 @@ def all_runs(description: Description) -> Iterator[Run]:
 
 def _of_corpus(description: Description, model: str, corpus: str) -> Iterator[Run]:
     for name, method in description.methods.items():
-        for plan in description.plans if method.carries_out else (NO_PLAN,):
+        for plan in description.plans if method.has_plans else (NO_PLAN,):
             yield _run(description, model, corpus, plan, name)
 
 

@@ -70,7 +70,7 @@ class _Part:
         rows, splits = [], ""
         for name, method in self.description.methods.items():
             found = [self._scores(corpus, name) for corpus in self._corpora()]
-            if any(found) and method.carries_out:
+            if any(found) and method.has_plans:
                 rows.append([name, *(_shares(one, "satisfied") for one in found)])
                 splits = " / splits" if any(one and "satisfied_split" in one.figures for one in found) else splits
         return _table([f"carried out, %: insertions / deletions / substitutions{splits}", *self._corpora()], rows)
@@ -100,7 +100,7 @@ class _Part:
 
     def _key(self, corpus: str, method: str) -> Key:
         methods = self.description.methods
-        plain = not methods[method].carries_out if method in methods else method == COPY
+        plain = not methods[method].has_plans if method in methods else method == COPY
         return Key(self.model, corpus, NO_PLAN if plain else self.plan, method, self.references)
 
 
