@@ -95,17 +95,17 @@ def test_forms(phrase, targets, source, form, expected):
     ],
 )
 def test_the_shipped_table_has(phrase, target):
-    assert target in SHIPPED.name(phrase).targets
+    assert target in SHIPPED.entry(phrase).targets
 
 
 @pytest.mark.parametrize("phrase", ["address", "attempts", "purchase", "whereas", "said", "extant"])
 def test_the_shipped_table_leaves_alone(phrase):
-    assert SHIPPED.name(phrase) is None
+    assert SHIPPED.entry(phrase) is None
 
 
 def test_the_shipped_table_says_why():
-    assert SHIPPED.name("hypertension").note == SHIPPED.name("excipients").note == "a common name for it"
-    assert SHIPPED.name("prior to").note == "plain English"
+    assert SHIPPED.entry("hypertension").note == SHIPPED.entry("excipients").note == "a common name for it"
+    assert SHIPPED.entry("prior to").note == "plain English"
     assert (shipped_predictor() / "common_names.tsv.xz").stat().st_size <= 100_000
 
 
@@ -117,8 +117,8 @@ def test_the_command(tmp_path, capsys):
     flags = {"--text": tmp_path / "text", "--plain": tmp_path / "plain.tsv", "--out": out, "--found": tmp_path / "all"}
     main([str(part) for flag in flags.items() for part in flag])
     names = CommonNames.load(out)
-    assert names.name("mandible").targets == ("lower jaw",)
-    assert names.name("hypertension") is None  # not in this text
+    assert names.entry("mandible").targets == ("lower jaw",)
+    assert names.entry("hypertension") is None  # not in this text
     assert "1\tmandible\tlower jaw" in (tmp_path / "all").read_text(encoding="utf-8")
     assert f"{len(names)} entries" in capsys.readouterr().out
 

@@ -135,7 +135,7 @@ def test_targets_of_another_sense_are_dropped(shipped, planner, source, phrase, 
     pytest.param("purchased", ("banana",), "people replace it", (), id="the-same-word-by-counts"),
 ])  # fmt: skip
 def test_common_names_pass_unless_the_guard_refuses_them(shipped, planner, monkeypatch, phrase, targets, note, left):
-    name = planner.common.name(phrase)
+    name = planner.common.entry(phrase)
     assert name is not None
     assert name.note == "plain English"
     if note == name.note:  # judged by their sense, none would pass

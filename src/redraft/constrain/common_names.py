@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from redraft.constrain.lexicon import key_of
+from redraft.constrain.lexicon import PhraseTable
 from redraft.constrain.table_files import read_rows
 
 SURE = 0.6  # that such a name is right: named at every strength
@@ -23,25 +22,8 @@ class CommonName:
     note: str
 
 
-class CommonNames:
+class CommonNames(PhraseTable[CommonName]):
     """Phrases with their common names."""
-
-    def __init__(self, names: Mapping[str, CommonName]) -> None:
-        self._names = names
-        self.longest = max((phrase.count(" ") + 1 for phrase in names), default=0)  # words of a phrase
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def name(self, phrase: str) -> CommonName | None:
-        return self._names.get(key_of(phrase))
-
-    def name_of(self, words: Sequence[str]) -> CommonName | None:
-        """Of words that are split and `normal` already."""
-        return self._names.get(" ".join(words))
 
     @classmethod
     def load(cls, path: str | Path | None = None) -> CommonNames:

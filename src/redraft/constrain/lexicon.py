@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from redraft.align.words import normal, split_words
 from redraft.constrain.table_files import read_rows, write_rows
+
+Value = TypeVar("Value")
 
 _UNIT = 1000  # in which shares are stored
 
@@ -26,10 +29,10 @@ class Entry:
         return sum(share for _, share in self.targets[:most])
 
 
-class Lexicon:
+class PhraseTable(Generic[Value]):
     """Phrases and their entries. Looking one up takes about a microsecond."""
 
-    def __init__(self, entries: Mapping[str, Entry]) -> None:
+    def __init__(self, entries: Mapping[str, Value]) -> None:
         self._entries = entries
         self.longest = max((phrase.count(" ") + 1 for phrase in entries), default=0)  # words of a phrase
 
@@ -39,12 +42,24 @@ class Lexicon:
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 
-    def entry(self, phrase: str) -> Entry | None:
+    def entry(self, phrase: str) -> Value | None:
         return self._entries.get(key_of(phrase))
 
-    def entry_of(self, words: Sequence[str]) -> Entry | None:
+    def entry_of(self, words: Sequence[str]) -> Value | None:
         """Of words that are split and `normal` already."""
         return self._entries.get(" ".join(words))
+
+    def found_in(self, words: Sequence[str]) -> Iterator[tuple[range, Value]]:
+        """The place and the entry of each phrase in such words, longer phrases first."""
+        for size in range(self.longest, 0, -1):
+            for start in range(len(words) - size + 1):
+                entry = self.entry_of(words[start : start + size])
+                if entry is not None:
+                    yield range(start, start + size), entry
+
+
+class Lexicon(PhraseTable[Entry]):
+    """What people write for words and phrases."""
 
     def save(self, path: str | Path) -> None:
         """phrase ⇥ seen ⇥ deleted ⇥ replaced ⇥ target ⇥ its share in thousandths …"""

@@ -136,16 +136,11 @@ class Predicted:
         hidden = protected(self.source)
         self.taken |= {at for at, word in enumerate(self.words) if overlaps((word.start, word.end), hidden)}
         keys = [normal(word.text) for word in self.words]
-        for size in range(self.common.longest if self.common else 0, 0, -1):
-            for start in range(len(self.words) - size + 1):
-                name = self.common.name_of(keys[start : start + size]) if self.common else None
-                if name is not None:
-                    self._name(range(start, start + size), name)
-        for size in range(max(1, self.lexicon.longest), 0, -1):
-            for start in range(len(self.words) - size + 1):
-                entry = self.lexicon.entry_of(keys[start : start + size])
-                if entry is not None and entry.targets:
-                    self._replace(range(start, start + size), entry)
+        for run, name in self.common.found_in(keys) if self.common else ():
+            self._name(run, name)
+        for run, entry in self.lexicon.found_in(keys):
+            if entry.targets:
+                self._replace(run, entry)
         for unit in sorted(units(self.words), key=lambda unit: -self._chance(unit, 1)):
             self._leave_out(unit)
         self._keep()

@@ -162,7 +162,7 @@ def _is_guess(planner: Planner, edit: Edit) -> bool:
     """Predicted from counts: neither asked for by a person nor a common name."""
     if edit.kind != "substitute" or edit.probability is None:
         return False
-    name = planner.common.name(edit.phrase)
+    name = planner.common.entry(edit.phrase)
     return name is None or name.note != edit.note
 
 

@@ -33,7 +33,7 @@ def _choices(word: Word, planner: Planner) -> list[Choice]:
 
 
 def _targets(word: str, shares: dict[str, float], planner: Planner) -> Iterator[str]:
-    name = planner.common.name(word)
+    name = planner.common.entry(word)
     seen = {folded(word)}
     for target in (*(name.targets if name else ()), *shares):
         if folded(target) not in seen and planner.guard.refused(word, target) is None:
