@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.decode.pieces import divided, parted
+from redraft.decode.pieces import divided, parted, united
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -134,6 +134,22 @@ def test_a_split_goes_to_a_piece(split, at):
     for edit in parts[at].edits:
         assert edit.span is None or parts[at].source[slice(*edit.span)] == edit.phrase
     assert [part.strength for part in parts] == ["light", "light"]
+
+
+def test_splits_anywhere_go_to_different_pieces():
+    plan = EditPlan("a b ; c d e f ; g", (Edit.split(), Edit.split()))
+    assert [len(part.edits) for part in divided(plan, ["a b ;", "c d e f ;", "g"])] == [1, 1, 0]
+
+
+def test_plans_of_pieces_are_united_and_divided_again():
+    pieces = ["a b ;", "c a"]
+    plans = [
+        EditPlan("a b ;", (Edit.split(), Edit.insert("a", span=(0, 1))), "strong"),
+        EditPlan("c a", (Edit.split(), Edit.delete("a", span=(2, 3))), "strong"),
+    ]
+    whole = united("a b ;  c a", plans)
+    assert [edit.span for edit in whole.edits] == [None, (0, 1), None, (9, 10)]
+    assert divided(whole, pieces) == plans
 
 
 def test_splits_stay_in_their_order():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import cycle
 
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.phrases import find, forms
@@ -41,20 +42,39 @@ def parted(text: str, fits: Callable[[str], bool]) -> list[str] | None:
 def divided(plan: EditPlan, pieces: Sequence[str]) -> list[EditPlan]:
     """The plan in plans of the pieces of its source; whole where an edit has no place in one of them.
 
-    A split without a span goes to the first piece that has its word, a split anywhere to the longest piece.
+    A split without a span goes to the first piece that has its word, splits anywhere to the longest pieces.
     """
-    starts, end = [], 0
-    for piece in pieces:
-        starts.append(plan.source.index(piece, end))
-        end = starts[-1] + len(piece)
+    starts = _starts(plan.source, pieces)
     edits: list[list[Edit]] = [[] for _ in pieces]
+    longest = cycle(sorted(range(len(pieces)), key=lambda at: -len(pieces[at])))
     for edit in plan.edits:
         at = _piece_of(edit, pieces, starts)
+        if at is None and edit.kind == "split" and edit.span is None:
+            at = next(longest)
         if at is None:
             return [plan]
-        moved = edit.span and (edit.span[0] - starts[at], edit.span[1] - starts[at])
-        edits[at].append(replace(edit, span=moved))
+        edits[at].append(_moved(edit, -starts[at]))
     return [replace(plan, source=piece, edits=tuple(some)) for piece, some in zip(pieces, edits, strict=True)]
+
+
+def united(source: str, plans: Sequence[EditPlan]) -> EditPlan:
+    """The plan of a text from those of its pieces, which state the same strength."""
+    starts = _starts(source, [plan.source for plan in plans])
+    edits = (_moved(edit, start) for plan, start in zip(plans, starts, strict=True) for edit in plan.edits)
+    return EditPlan(source, tuple(edits), plans[0].strength)
+
+
+def _starts(source: str, pieces: Sequence[str]) -> list[int]:
+    """Where each piece begins in the text."""
+    starts, end = [], 0
+    for piece in pieces:
+        starts.append(source.index(piece, end))
+        end = starts[-1] + len(piece)
+    return starts
+
+
+def _moved(edit: Edit, by: int) -> Edit:
+    return replace(edit, span=edit.span and (edit.span[0] + by, edit.span[1] + by))
 
 
 def _piece_of(edit: Edit, pieces: Sequence[str], starts: Sequence[int]) -> int | None:
@@ -62,7 +82,6 @@ def _piece_of(edit: Edit, pieces: Sequence[str], starts: Sequence[int]) -> int |
     if edit.span is not None:
         first, last = edit.span
         return next((at for at in numbers if starts[at] <= first and last <= starts[at] + len(pieces[at])), None)
-    if edit.kind != "split":
+    if edit.kind != "split" or not edit.phrase:
         return None
-    having = (at for at in numbers if edit.phrase and find(pieces[at], forms(edit.phrase)))
-    return next(having, max(numbers, key=lambda at: len(pieces[at])))
+    return next((at for at in numbers if find(pieces[at], forms(edit.phrase))), None)
