@@ -28,6 +28,8 @@ BY_HAND = [
     EditPlan(DEBATE, (Edit.delete("lengthy", probability=0.4), Edit.insert("committee", note="a guess"))),
     EditPlan(SOURCE),
 ]
+LEFT_ALONE = ["for (int i = 0; i < n; i++) { total += rows[i]; }", "Der Arzt verschrieb dem Patienten ein Medikament."]
+LONG = " ".join(f"The physician, who had deliberated in room {n}, commenced the lengthy procedure;" for n in range(14))
 has_weights = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
 
 
@@ -114,6 +116,24 @@ def test_plans_that_are_exported_and_given_back(client, shell, tmp_path, strengt
     assert [(one["edits"], one["strength"]) for one in planned] == [
         (plan["edits"], plan["strength"]) for plan in map(json.loads, exported)
     ]
+
+
+@has_weights
+@pytest.mark.parametrize("strength", ["medium", "strong"])
+def test_texts_that_are_left_alone_or_parted_are_exported_and_given_back(client, shell, tmp_path, strength):
+    """The model would rewrite a text that is no English, and plan the second half of a long one by its first."""
+    path, glossary = tmp_path / "plans.jsonl", tmp_path / "glossary.tsv"
+    glossary.write_text("Arzt\tDoktor\n", encoding="utf-8")
+    flags = ["--strength", strength, "--glossary", glossary]
+    exported = shell("plan", "predict", *flags, *LEFT_ALONE, LONG)
+    path.write_text("\n".join(exported) + "\n", encoding="utf-8")
+    found = list(map(json.loads, shell("simplify", "--json", *flags, *LEFT_ALONE, LONG)))
+    assert [one["output"] for one in found[:-1]] == [LEFT_ALONE[0], LEFT_ALONE[1].replace("Arzt", "Doktor")]
+    assert found[-1]["pieces"] > 1
+    predicted = list(map(shown, found))
+    assert [shown(json.loads(line)) for line in shell("simplify", "--json", "--plan", path)] == predicted
+    given = client.post("/v1/simplify", json={"sentences": list(map(json.loads, exported))}).json()
+    assert [shown(one) for one in given["sentences"]] == predicted
 
 
 @pytest.fixture

@@ -139,7 +139,7 @@ def test_a_bad_edit_says_where_what_and_what_to_type(bad, field, problem, hint):
                  id="edits-not-a-list"),
     pytest.param({"source": "a", "edits": None}, "edits", "it is null", "[] asks for none", id="edits-null"),
     pytest.param({"source": "a", "strength": "high"}, "strength",
-                 'one of "light", "medium" or "strong", but it is the string "high"', '"strength": "light"',
+                 'one of "light", "medium", "strong" or "off", but it is the string "high"', '"strength": "light"',
                  id="strength-of-another-name"),
     pytest.param({"source": "a", "strength": 0.5}, "strength", "but it is the number 0.5", 'leave "strength" out',
                  id="strength-number"),

@@ -40,7 +40,7 @@ BAD_LINES = [
                  id="key-twice-in-an-edit"),
     pytest.param(edit_line(b'{"inser": "a"}'), "edits[1].inser", "unknown key", '"insert"', id="unknown-key"),
     pytest.param(edit_line(b'{"split": ""}'), "edits[1].split", "place is empty", '{"split": true}', id="empty-split"),
-    pytest.param(b'{"source": "a", "strength": "weak"}', "strength", 'one of "light", "medium" or "strong"',
+    pytest.param(b'{"source": "a", "strength": "weak"}', "strength", 'one of "light", "medium", "strong" or "off"',
                  'leave "strength" out', id="unknown-strength"),
     pytest.param(edit_line(b'{"delete": 4}'), "edits[1].delete", "must be a string", "in quotes", id="wrong-type"),
     pytest.param(edit_line(b'{"delete": " "}'), "edits[1].delete", "phrase is empty", "one word", id="empty-phrase"),

@@ -9,12 +9,14 @@ from redraft.align.words import split_words
 from redraft.constrain.wishes import Wish, Wishes
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.decode.loading import shipped_folder
+from redraft.decode.pieces import divided
 
 pytestmark = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
 
 SOURCE = "The physician commenced the procedure in 1990."
 LONG = " ".join([SOURCE] * 20)  # more than 160 tokens, the half of what the model reads
 DEBATE = "The committee, which had deliberated for three weeks, approved the proposal after a lengthy debate."
+CODE = "for (int i = 0; i < n; i++) { total += rows[i]; }"
 TICKETS = "He paid 25 dollars and 40 cents for 3 tickets."
 
 
@@ -151,6 +153,43 @@ def test_search_only_gives_what_the_search_finds(simplifier):
         assert plain(one) == expected
         assert not expected.literal
     assert list(plain.plans([SOURCE])) == [EditPlan(SOURCE)]
+
+
+@pytest.mark.parametrize("text", [SOURCE, EditPlan(SOURCE), EditPlan(SOURCE, (Edit.delete("physician"),)), CODE])
+def test_beam_search_is_plain(simplifier, text):
+    """With a plan in what the model reads, but nothing enforced, ranked or edited by hand: the baseline."""
+    config = simplifier.redrafter.config.with_changes(method="beam", candidates=2)
+    found = Simplifier(simplifier.redrafter.under(config))(text)
+    assert found == simplifier.redrafter.under(config)(text)
+    assert not any(one.literal for one in found.candidates)
+
+
+def test_beam_search_may_be_told_a_predicted_plan(simplifier):
+    config = simplifier.redrafter.config.with_changes(method="beam")
+    (plan,) = simplifier.plans([SOURCE])
+    assert simplifier.under(config=config)(SOURCE) == simplifier.redrafter.under(config)(plan)
+
+
+def test_off_makes_the_edits_and_nothing_else(simplifier):
+    edits = (Edit.substitute("physician", "quack"), Edit.delete("in 1990"))
+    found = simplifier(EditPlan(SOURCE, edits, "off"))
+    assert found.output == "The quack commenced the procedure."
+    assert [verdict.status for verdict in found.edits] == ["satisfied", "satisfied"]
+    assert simplifier(EditPlan(SOURCE, (), "off")).unchanged == "its plan says so"
+
+
+@pytest.mark.parametrize("text", [CODE, "Hypertonie."])
+def test_the_plan_of_what_is_no_prose_says_that_it_stays(simplifier, text):
+    (plan,) = simplifier.plans([text])
+    assert plan == EditPlan(text, (), "off")
+    assert simplifier(plan) == simplifier(text)
+    assert simplifier(EditPlan(text)).unchanged is None  # whoever gives an empty plan asks the model
+
+
+def test_a_long_text_has_one_plan(simplifier):
+    (plan,) = simplifier.plans([LONG])
+    assert simplifier(plan) == simplifier(LONG)
+    assert divided(plan, pieces := simplifier.redrafter.pieces(LONG)) == list(simplifier.plans(pieces))
 
 
 def test_the_edits_of_a_result_are_those_of_its_plan_in_order(simplifier):

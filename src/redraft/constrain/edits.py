@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from redraft.errors import PlanError, shown
 
 Kind = Literal["insert", "delete", "substitute", "split"]
-Strength = Literal["light", "medium", "strong"]
+Strength = Literal["light", "medium", "strong", "off"]  # off: the source stays, but for the edits of the plan
 
 ALL_KINDS: tuple[Kind, ...] = get_args(Kind)
 KINDS: tuple[Kind, ...] = ("insert", "delete", "substitute")  # those that the search scores: λ is a triple

@@ -54,7 +54,7 @@ def mark(plan: EditPlan) -> Marked:
     """
     here, elsewhere = _placed(plan)
     breaks = [_break(plan.source, edit) for edit in plan.edits if edit.kind == "split"]
-    pieces: list[Mark | str] = [_STRENGTHS[plan.strength]] if plan.strength else []
+    pieces: list[Mark | str] = [_STRENGTHS[plan.strength]] if plan.strength in _STRENGTHS else []
     pieces += [Mark.SPLIT for place in breaks if place is None]
     for edit in elsewhere:
         pieces += _before_text(edit)

@@ -107,19 +107,21 @@ class Planner:
 
     def plans(
         self, sources: Iterable[str], *, strength: Strength | float | Levels = "medium", style: str | None = None,
-        wishes: Wishes | None = None, alternatives: int = ALTERNATIVES,
+        wishes: Wishes | None = None, alternatives: int = ALTERNATIVES, readable: bool = False,
     ) -> Iterator[EditPlan]:  # fmt: skip
-        """A plan for each sentence, in order; wishes win over what is predicted. What is no English gets no edits.
+        """A plan for each sentence, in order; wishes win over what is predicted.
 
+        What is no English gets no edits but wishes, and the strength "off". `readable`: all is known to be English.
         Substitutions have at most so many `alternatives`; `redraft.decode.fitting` chooses among them by a model.
         """
         levels, number = Levels.of(strength), self.check_style(style or self.usual)
         waiting = iter(sources)
         while ahead := list(islice(waiting, _AHEAD)):
             plain = [EditPlan(source) for source in ahead]  # or an error, where it is no text
-            words = [[] if self.unreadable(source) else split_words(source) for source in ahead]
+            off = [not readable and self.unreadable(source) is not None for source in ahead]
+            words = [[] if skipped else split_words(source) for source, skipped in zip(ahead, off, strict=True)]
             chances = self.predictor.predict([[word.text for word in one] for one in words], number)
-            for start, split, table in zip(plain, words, chances, strict=True):
+            for start, split, table, skipped in zip(plain, words, chances, off, strict=True):
                 plan = Predicted(
                     source=start.source,
                     words=split,
@@ -130,7 +132,7 @@ class Planner:
                     alternatives=alternatives,
                     guard=self.guard,
                     common=self.common,
-                    strength=strength_named(strength) if split else None,
+                    strength="off" if skipped else strength_named(strength),
                 ).plan()
                 yield wishes.granted(plan) if wishes else plan
 

@@ -13,6 +13,7 @@ from redraft.constrain.edits import EditPlan
 from redraft.constrain.literal import literal
 from redraft.constrain.planner import Planner, shipped_commonness
 from redraft.constrain.predicted import with_the_rest_kept
+from redraft.constrain.readable import unreadable
 from redraft.constrain.shielded_plans import shielded_plan
 from redraft.constrain.verdicts import Verdict, judge
 from redraft.decode.config import SIMPLIFY, DecodeConfig
@@ -21,10 +22,11 @@ from redraft.decode.endings import closed, reopened
 from redraft.decode.fitting import fitted, log_probs
 from redraft.decode.loading import reads_plans
 from redraft.decode.models import StepModel
-from redraft.decode.pieces import divided
+from redraft.decode.pieces import divided, united
 from redraft.decode.ranking import ranked
 from redraft.decode.redrafter import Redrafter
 
+_AHEAD = 512  # texts planned at once
 _OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
 
 
@@ -42,19 +44,21 @@ class Simplifier:
     """Rewrites whole texts: one too long for the model in pieces, one that is no English prose not at all.
 
     A text gets a plan from the planner, if there is one; an EditPlan is carried out as it stands. One that has edits
-    and states no strength changes what it names: the other words are asked to stay. `planning` is what `Planner.plans`
-    is told: strength, style, wishes. What a person asked for (an edit without a probability) comes before everything
-    else; where no text of the model does it, the source is edited word by word.
+    and states no strength changes what it names: the other words are asked to stay. One with the strength "off" is
+    applied to its source word by word, without the model. `planning` is what `Planner.plans` is told: strength, style,
+    wishes. What a person asked for (an edit without a probability) comes before everything else; where no text of the
+    model does it, the source is edited word by word.
 
-    `search_only`: what the search finds is what comes out. Nothing is predicted, hidden from the model or ranked.
+    `search_only`: what the search finds is what comes out. Nothing is predicted, hidden from the model or ranked. With
+    the method "beam", the baseline, nothing is hidden or ranked either.
     """
 
     def __init__(
         self, redrafter: Redrafter | None = None, planner: Planner | None = None, *, search_only: bool = False,
         **planning: Any,
     ) -> None:  # fmt: skip
-        self.redrafter, self.planner, self.planning = redrafter or Redrafter(), planner, planning
-        self.search_only = search_only
+        self.redrafter, self.planning, self.search_only = redrafter or Redrafter(), planning, search_only
+        self.planner = None if search_only else planner
 
     @classmethod
     def load(cls, model: Any = None, *, device: str | None = None, **planning: Any) -> Simplifier:
@@ -74,55 +78,57 @@ class Simplifier:
         """In order, `batch_size` at a time."""
         waiting = iter(texts)
         while batch := list(islice(waiting, batch_size)):
-            if self.search_only:
-                yield from self._searched([_plan(text) for text in batch], batch_size, trace)
-            else:
-                yield from self._rewritten(batch, batch_size, trace)
+            predicted = self.plans(text for text in batch if isinstance(text, str))
+            plans = [next(predicted) if isinstance(text, str) else text for text in batch]
+            yield from self._rewritten(plans, batch_size, trace)
 
     def plans(self, sources: Iterable[str]) -> Iterator[EditPlan]:
-        """What is predicted for each sentence, with the targets that the model finds fit."""
-        if self.planner is None or self.search_only:
-            return map(EditPlan, sources)
-        plans = self.planner.plans(sources, alternatives=_OFFERED, **self.planning)
-        return fitted(self.redrafter, plans, planner=self.planner)
+        """What is predicted for each text, with the targets that the model finds fit.
 
-    def _searched(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> Iterator[Decoded]:
-        parts = [divided(plan, self.redrafter.pieces(plan.source)) for plan in plans]
-        found = self.redrafter.stream([one for some in parts for one in some], batch_size=batch_size, trace=trace)
-        for plan, some in zip(plans, parts, strict=True):
-            yield _joined(plan.source, list(islice(found, len(some))))
+        A text longer than the model reads is predicted piece by piece: what stands in another piece changes nothing.
+        """
+        waiting = iter(sources)
+        while ahead := list(islice(waiting, _AHEAD)):
+            plain = [EditPlan(source) for source in ahead]  # or an error, where it is no text
+            yield from self._predicted(self.planner, ahead) if self.planner else plain
 
-    def _rewritten(self, texts: Sequence[EditPlan | str], batch_size: int, trace: bool) -> Iterator[Decoded]:
-        why = [self._unreadable(text) for text in texts]
-        readable = [text for text, reason in zip(texts, why, strict=True) if reason is None]
-        parts = self._parts(readable)
+    def _predicted(self, planner: Planner, sources: Sequence[str]) -> Iterator[EditPlan]:
+        pieces = [[] if planner.unreadable(source) else self.redrafter.pieces(source) for source in sources]
+        every = (piece for some in pieces for piece in some)
+        plans = planner.plans(every, alternatives=_OFFERED, readable=True, **self.planning)
+        found = fitted(self.redrafter, plans, planner=planner)
+        for source, some in zip(sources, pieces, strict=True):
+            yield united(source, list(islice(found, len(some)))) if some else planner(source, **self.planning)
+
+    def _rewritten(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> Iterator[Decoded]:
+        stays = [plan.strength == "off" and not self.search_only for plan in plans]
+        parts = [[] if off else self._parts(plan) for plan, off in zip(plans, stays, strict=True)]
         every = [part for some in parts for part in some]
         config = self.redrafter.config
         searched = self.redrafter.stream(
-            [part.shown for part in every], batch_size=batch_size, trace=trace, candidates=config.beams
+            [part.shown for part in every], batch_size=batch_size, trace=trace,
+            candidates=config.candidates if self._is_plain else config.beams,
+        )  # fmt: skip
+        done = (
+            found if self._is_plain else self._restored(part, found, config.candidates)
+            for part, found in zip(every, searched, strict=True)
         )
-        done = iter(self._restored(part, found, config.candidates) for part, found in zip(every, searched, strict=True))
-        counts = iter(map(len, parts))
-        for text, reason in zip(texts, why, strict=True):
-            plan = _plan(text)
-            if reason is None:
-                yield _joined(plan.source, list(islice(done, next(counts))))
-            else:
-                yield self._untouched(plan, reason)
+        for plan, some in zip(plans, parts, strict=True):
+            yield _joined(plan.source, list(islice(done, len(some)))) if some else self._untouched(plan)
 
-    def _parts(self, texts: Sequence[EditPlan | str]) -> list[list[_Part]]:
-        """Texts longer than the model reads are parted, and their plans with them where all edits have a place."""
-        given = [divided(plan, self.redrafter.pieces(plan.source)) for plan in map(_plan, texts)]
-        predicted = self.plans(
-            part.source for text, some in zip(texts, given, strict=True) if isinstance(text, str) for part in some
-        )
-        return [
-            [self._part(next(predicted) if isinstance(text, str) else part) for part in some]
-            for text, some in zip(texts, given, strict=True)
-        ]
+    @property
+    def _is_plain(self) -> bool:
+        """Whether what the search finds is what comes out. So it is for plain beam search, the baseline."""
+        return self.search_only or self.redrafter.config.method == "beam"
+
+    def _parts(self, plan: EditPlan) -> list[_Part]:
+        """A text longer than the model reads is parted, and its plan with it where all edits have a place."""
+        return [self._part(part) for part in divided(plan, self.redrafter.pieces(plan.source))]
 
     def _part(self, plan: EditPlan) -> _Part:
         """Placeholders are tokens of models that read plans; others see the text as it is."""
+        if self._is_plain:
+            return _Part(plan, plan, plan, Shielded(plan.source))
         whole = with_the_rest_kept(plan)
         shown, shield = shielded_plan(whole)
         return _Part(plan, whole, closed(shown if reads_plans(self.redrafter.model) else whole), shield)
@@ -158,18 +164,12 @@ class Simplifier:
     def _commonness(self) -> Commonness:
         return self.planner.predictor.tables.commonness if self.planner else shipped_commonness()
 
-    def _unreadable(self, text: EditPlan | str) -> str | None:
-        return self.planner.unreadable(text) if self.planner and isinstance(text, str) else None
-
-    def _untouched(self, plan: EditPlan, why: str) -> Decoded:
-        (asked,) = self.plans([plan.source])  # nothing but what the user wants
-        text = literal(asked).strip()
-        same = Candidate(text, 0.0, 0.0, tuple(judge(asked, text)), (), False, literal=text != plan.source.strip())
+    def _untouched(self, plan: EditPlan) -> Decoded:
+        """The source with the edits of its plan made in place, without the model."""
+        text = literal(plan).strip()
+        same = Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False, literal=text != plan.source.strip())
+        why = unreadable(plan.source, self._commonness) or "its plan says so"
         return Decoded(plan.source, (same,), unchanged=None if same.literal else why)
-
-
-def _plan(text: EditPlan | str) -> EditPlan:
-    return EditPlan(text) if isinstance(text, str) else text
 
 
 def _joined(source: str, parts: Sequence[Decoded]) -> Decoded:

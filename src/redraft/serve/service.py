@@ -99,8 +99,10 @@ class Service:
         """What the plan of a sentence states, given or predicted."""
         if asked.given:
             return asked.plan.strength
-        if self._planner is None or self._planner.unreadable(asked.plan.source):
+        if self._planner is None:
             return None
+        if self._planner.unreadable(asked.plan.source):
+            return "off"
         return strength_named(request.strength)  # type: ignore[arg-type]  # its name is checked
 
     def evaluate(self, request: bodies.EvaluateRequest) -> bodies.EvaluateAnswer:

@@ -180,10 +180,8 @@ export class Sentence {
     return { source: this.source, edits: this.edits.map(asPlanned), ...stated };
   }
 
-  // One that is better left alone is given no plan, even an empty one, which would be carried out: wishes are enough.
   toRequest() {
-    const plan = this.toPlan();
-    return { space: this.space, ...plan, edits: this.leftAlone && !this.decisions.length ? null : plan.edits };
+    return { space: this.space, ...this.toPlan() };
   }
 
   // From here on, answers to earlier requests are too late.
