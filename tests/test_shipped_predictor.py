@@ -62,12 +62,13 @@ def test_no_strength_turns_a_sentence_around(planner, source, phrase, target):
 
 
 def test_strength_changes_how_much_is_changed(planner):
-    def changed(strength):
-        return sum(edit.kind != "insert" for edit in planner(SOURCE, strength=strength).edits)
+    source = "He attained considerable prominence as a composer, although the majority of his works have not survived."
 
-    counts = [changed(strength) for strength in ("light", "medium", "strong", 1.0)]
-    assert counts == sorted(counts)
-    assert counts[0] < counts[-1]
+    def changed(strength):
+        return sum(edit.kind != "insert" for edit in planner(source, strength=strength).edits)
+
+    light, medium, strong, most = (changed(strength) for strength in ("light", "medium", "strong", 1.0))
+    assert light < medium < strong <= most
 
 
 def test_the_paper_s_corpora_are_styles(planner):
