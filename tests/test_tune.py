@@ -8,7 +8,10 @@ from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.cli.main import main
 from redraft.decode.config_files import read_config, write_config
 from redraft.errors import ConfigError
-from redraft.tune.objective import Sample, tried
+from redraft.evaluate.bleu import Bleu
+from redraft.evaluate.measures import Texts
+from redraft.evaluate.sari import Sari
+from redraft.tune.objective import Sample, tried, value_of
 from redraft.tune.space import as_suggested, suggested
 
 MODEL = "scripted:examples/by_hand.json"
@@ -135,7 +138,19 @@ def test_a_try_is_given_up_after_a_part():
     assert [part for part, _ in seen] == [0, 1]
     whole = tried(redrafter, DecodeConfig(beams=4), sample, lambda part, sari: True)
     assert whole.finished
-    assert whole.sari == pytest.approx(seen[0][1])
+    assert whole.value == pytest.approx(seen[0][1])
+
+
+def test_both_measures_are_a_goal(tune):
+    texts = Texts(["The old man ruled the town ."], ["The old man led the town ."], [["The old king led the town ."]])
+    sari, bleu = (measure.figures(measure.count(texts).sum(0)) for measure in (Sari(), Bleu()))
+    assert value_of(texts, "sari") == pytest.approx(sari["sari"])
+    assert value_of(texts, "both") == pytest.approx(sari["sari"] + bleu["bleu"] / 3)
+    code, folder, said, _ = tune("--trials", "2", "--goal", "both")
+    assert code == 0
+    assert "Best: SARI + BLEU / 3 " in said
+    assert all(row["both"] > 0 for row in rows(folder))
+    assert "its goal is 'both'" in tune("--trials", "2")[3]
 
 
 def test_a_sample_is_decided_by_its_seed():

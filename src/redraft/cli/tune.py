@@ -14,7 +14,7 @@ from redraft.cli.settings import parse_setting
 from redraft.cli.talk import OK, say, whole_number
 from redraft.decode.config import DecodeConfig
 from redraft.errors import ConfigError
-from redraft.tune.space import Ranges
+from redraft.tune.space import Goal, Ranges
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -38,7 +38,7 @@ _WHAT, _HOW = "What to tune on", "The search for settings"
 
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions:
-    """Search settings with Optuna for the best SARI of validation sentences."""
+    """Search settings with Optuna for the best SARI, or SARI and BLEU, of validation sentences."""
 
     plan: Annotated[str, option("plans of validation sentences, FILE.jsonl", "FILE", panel=_WHAT)]
     reference: Annotated[list[str], option("their references, line by line", "FILE ...", panel=_WHAT)]
@@ -55,6 +55,7 @@ class TuneOptions:
             panel=_HOW,
         ),
     ] = "wide"
+    goal: Annotated[Goal, option("sari (default), or both: SARI + BLEU / 3", "WHICH", panel=_HOW)] = "sari"
     settings: Annotated[
         str | None,
         option("where the search starts, and what it leaves as it is: a file, or predicted", "FILE", panel=_HOW),
@@ -138,7 +139,7 @@ def _asked(options: TuneOptions) -> tuple[Tuning, Sample]:
         "plans": digest(repr(sample.plans).encode()),
         "references": digest(repr(sample.references).encode()),
     }
-    return Tuning(start, options.ranges, facts), sample
+    return Tuning(start, options.ranges, options.goal, facts), sample
 
 
 def _storage(options: TuneOptions) -> str:

@@ -12,10 +12,11 @@ import optuna
 from redraft.decode.config_files import write_config
 from redraft.evaluate.report.plots import alone, curves
 from redraft.files import replacing
+from redraft.tune.space import GOALS, Goal
 from redraft.tune.study import Tuning, config_of, finished
 
 SETTINGS, TRIALS, SUMMARY, PLOT = "settings.toml", "trials.jsonl", "summary.md", "plot.svg"
-_NEAR = 0.5  # SARI below the best within which settings count as about as good
+_NEAR = 0.5  # points below the best within which settings count as about as good
 
 
 def write_outcome(study: optuna.Study, tuning: Tuning, out: Path) -> str:
@@ -24,20 +25,21 @@ def write_outcome(study: optuna.Study, tuning: Tuning, out: Path) -> str:
     whole = [trial for trial in done if trial.state == optuna.trial.TrialState.COMPLETE]
     best = max(whole, key=lambda trial: trial.value or 0.0)
     text = _summary(tuning, whole, best, given_up=len(done) - len(whole))
-    config = config_of(best, tuning)
-    write_config(out / SETTINGS, config, [f"found by redraft tune: SARI {best.value:.2f} in trial {best.number}"])
-    _write(out / TRIALS, "".join(json.dumps(_row(trial)) + "\n" for trial in sorted(done, key=lambda one: one.number)))
+    config, goal = config_of(best, tuning), GOALS[tuning.goal]
+    write_config(out / SETTINGS, config, [f"found by redraft tune: {goal} {best.value:.2f} in trial {best.number}"])
+    in_order = sorted(done, key=lambda one: one.number)
+    _write(out / TRIALS, "".join(json.dumps(_row(trial, tuning.goal)) + "\n" for trial in in_order))
     _write(out / SUMMARY, text)
     if len(whole) > 1:
-        _write(out / PLOT, _plot(whole, best))
+        _write(out / PLOT, _plot(whole, best, goal))
     return text
 
 
-def _row(trial: optuna.trial.FrozenTrial) -> dict[str, Any]:
+def _row(trial: optuna.trial.FrozenTrial, goal: Goal) -> dict[str, Any]:
     return {
         "trial": trial.number,
         "state": trial.state.name.lower(),
-        "sari": None if trial.value is None else round(trial.value, 4),
+        goal: None if trial.value is None else round(trial.value, 4),
         **trial.params,
         "parts": {part: round(value, 4) for part, value in trial.intermediate_values.items()},
         **trial.user_attrs,
@@ -53,8 +55,8 @@ def _summary(
         f"`{tuning.start.method}`, {tuning.ranges} ranges: {len(whole) + given_up} trials, {given_up} of them given up "
         "early.",
         "",
-        f"Best: SARI {best.value:.2f} (trial {best.number}). The first trial finished, number {first.number}: "
-        f"{first.value:.2f}.",
+        f"Best: {GOALS[tuning.goal]} {best.value:.2f} (trial {best.number}). The first trial finished, number "
+        f"{first.number}: {first.value:.2f}.",
         f"{len(near)} trials are within {_NEAR} of the best; what they have:",
         "",
         "| setting | best | among those | among all |",
@@ -78,11 +80,11 @@ def _shown(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _plot(whole: Sequence[optuna.trial.FrozenTrial], best: optuna.trial.FrozenTrial) -> str:
+def _plot(whole: Sequence[optuna.trial.FrozenTrial], best: optuna.trial.FrozenTrial, goal: str) -> str:
     order = sorted(whole, key=lambda trial: trial.number)
     values = [(float(trial.number), float(trial.value or 0.0)) for trial in order]
     so_far = [(at, max(value for _, value in values[: place + 1])) for place, (at, _) in enumerate(values)]
-    return alone(curves([("SARI", values), ("best so far", so_far)], "trial", marked=float(best.number)))
+    return alone(curves([(goal, values), ("best so far", so_far)], "trial", marked=float(best.number)))
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,6 +6,8 @@ from typing import Any, Literal, Protocol
 
 from redraft.decode.config import DecodeConfig
 
+Goal = Literal["sari", "both"]
+GOALS: dict[Goal, str] = {"sari": "SARI", "both": "SARI + BLEU / 3"}
 Ranges = Literal["wide", "plus", "paper"]
 
 

@@ -16,7 +16,7 @@ from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
 from redraft.errors import ConfigError
 from redraft.tune.objective import Sample, tried
-from redraft.tune.space import Ranges, as_suggested, suggested
+from redraft.tune.space import Goal, Ranges, as_suggested, suggested
 
 _FINISHED = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
 _ALIVE = 60  # seconds between two signs of life of a worker; without any for twice that, its trial is tried again
@@ -29,6 +29,7 @@ class Tuning:
 
     start: DecodeConfig
     ranges: Ranges
+    goal: Goal
     facts: dict[str, Any]  # names and digests of model, plans and references, sample and seed
 
 
@@ -41,7 +42,7 @@ def open_study(storage: str, tuning: Tuning, seed: int) -> optuna.Study:
         sampler=optuna.samplers.TPESampler(seed=seed, multivariate=True, group=True, constant_liar=True),
         pruner=optuna.pruners.MedianPruner(n_startup_trials=_FREE, n_warmup_steps=0),
     )  # fmt: skip
-    facts = json.loads(json.dumps({**tuning.facts, "ranges": tuning.ranges}))
+    facts = json.loads(json.dumps({**tuning.facts, "ranges": tuning.ranges, "goal": tuning.goal}))
     known = study.user_attrs.get("facts")
     if known is None:
         study.set_user_attr("facts", facts)
@@ -64,15 +65,15 @@ def run_trials(
     def objective(trial: optuna.Trial) -> float:
         config = suggested(trial, tuning.start, tuning.ranges)
 
-        def report(part: int, sari: float) -> bool:
-            trial.report(sari, part)
+        def report(part: int, value: float) -> bool:
+            trial.report(value, part)
             return not trial.should_prune()
 
-        found = tried(redrafter, config, sample, report, batch_size=batch_size)
+        found = tried(redrafter, config, sample, report, goal=tuning.goal, batch_size=batch_size)
         trial.set_user_attr("seconds", round(found.seconds, 2))
         if not found.finished:
             raise optuna.TrialPruned
-        return found.sari
+        return found.value
 
     def enough(study: optuna.Study, trial: optuna.trial.FrozenTrial) -> None:
         told(study)
