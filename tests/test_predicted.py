@@ -476,6 +476,42 @@ def test_targets_keep_the_meaning(source, expected):
     assert planned(source) == expected
 
 
+TERMS = Lexicon({
+    "primary": Entry(50, 0, 40, (("main", 0.9),)),
+    "primary school": Entry(50, 0, 40, (("elementary school", 0.9),)),
+    "film": Entry(50, 0, 40, (("picture", 0.5), ("movie", 0.4))),
+    "period": Entry(50, 0, 40, (("era", 0.9),)),
+    "for a period of": Entry(50, 0, 40, (("for", 0.9),)),
+})  # fmt: skip
+TERM_NAMES = CommonNames({
+    "multiple": CommonName(("many",), "plain English"),
+    "renal": CommonName(("kidney",), "a common name for it"),
+})  # fmt: skip
+
+
+@pytest.mark.parametrize("source, replaced, kept", [
+    pytest.param("He had multiple sclerosis", {}, ["multiple sclerosis"], id="plain-english"),
+    pytest.param("He had multiple cats", {"multiple": ("many",)}, [], id="no-term"),
+    pytest.param("He was in primary care", {}, ["primary care"], id="the-lexicon"),
+    pytest.param("He was in primary school", {"primary school": ("elementary school",)}, [], id="the-whole-term"),
+    pytest.param("He was a film star", {"film": ("movie",)}, [], id="a-term-with-the-target-too"),
+    pytest.param("He was there for a period of time", {}, ["period of time"], id="across-the-end-of-a-term"),
+    pytest.param("He had renal failure", {"renal": ("kidney",)}, [], id="a-technical-term-has-one-sense"),
+])  # fmt: skip
+def test_a_word_of_a_fixed_term_is_not_replaced(source, replaced, kept):
+    words = split_words(source)
+    chances = np.tile([0.05, 0.05, 0.9], (len(words), 1))
+    plan = unfinished(source, words, chances, LEVELS, lexicon=TERMS, guard=GUARD, common=TERM_NAMES).plan()
+    assert {edit.phrase: edit.targets for edit in plan.edits if edit.kind == "substitute"} == replaced
+    assert [edit.phrase for edit in plan.edits if edit.note == "a fixed term: it stays"] == kept
+
+
+def test_no_word_of_a_fixed_term_is_left_out_alone():
+    words = split_words(source := "He had a severe multiple sclerosis")
+    chances = np.array([[0.9, 0.05, 0.05]] * 3 + [[0.05, 0.9, 0.05]] * 2 + [[0.9, 0.05, 0.05]])
+    assert by_kind(unfinished(source, words, chances, LEVELS, guard=GUARD).plan())["delete"] == ["severe"]
+
+
 @pytest.mark.parametrize("strength", [0.0, "light", "medium", "strong", 1.0])
 def test_common_names_are_named_at_every_strength(strength):
     assert ("commenced", ("started", "began"), "plain English") in planned("He commenced it", strength)

@@ -97,6 +97,22 @@ def test_passed(phrase, target):
     assert GUARD.refused(phrase, target) is None
 
 
+@pytest.mark.parametrize("text, terms", [
+    ("she has multiple sclerosis", ["multiple sclerosis"]),
+    ("two primary schools and a school", ["primary schools"]),
+    ("the intensive care unit", ["intensive care", "intensive care unit"]),
+    ("the minor injuries unit", ["minor injuries unit"]),
+    ("your significant other", ["significant other"]),
+    ("they were handing over the film starring him", []),
+    ("multiple school", []),
+    ("a professional footballer", []),
+    ("some enlisted men", ["enlisted men"]),
+])  # fmt: skip
+def test_fixed_terms(text, terms):
+    words = text.split()
+    assert [" ".join(words[place.start : place.stop]) for place in GUARD.terms(words)] == terms
+
+
 def test_a_table_that_is_none(tmp_path):
     path = tmp_path / "relations.tsv.xz"
     path.write_bytes(lzma.compress(b"nothing\n"))
@@ -115,6 +131,7 @@ def small_wordnet(folder):
         "00000001 03 n 01 thing 0 000 | what there is  \n"
         "00000002 03 n 02 cat 0 puss 0 002 @ 00000001 n 0000 ! 00000003 n 0101 | meows  \n"
         "00000003 03 n 01 dog 0 002 @ 00000001 n 0000 + 00000002 n 0102 | barks  \n"
+        "00000004 03 n 05 cat_dog 0 Puss_Dog 0 dog_in 0 dog_cat-dog 0 rare_dog 0 000 | terms  \n"
     ))  # fmt: skip
     (folder / "index.noun").write_text(licence + (
         "thing n 1 0 1 0 00000001  \ncat n 1 0 1 0 00000002  \npuss n 3 0 3 0 00000009 00000008 00000002  \n"
@@ -132,6 +149,7 @@ def test_relations_of_a_small_wordnet(tmp_path):
     assert rows == [
         ("n", "0", "thing+"), ("n", "1", "cat+ puss"), ("n", "1", "dog+"),
         ("!", "cat", "dog"), ("=", "dog puss"), ("~", "dog", "dogen"),
+        ("_", "cat-dog", "dog"), ("_", "dog", "cat"),
     ]  # fmt: skip
     without = list(wordnet_tables.relations(tmp_path, {"dog"}))
     assert without == [("n", "0", ""), ("n", "1", "dog+")]

@@ -21,6 +21,11 @@ class CommonName:
     targets: tuple[str, ...]
     note: str
 
+    @property
+    def is_of_term(self) -> bool:
+        """Of a technical term: it has one sense, inside other terms too ("renal failure", not "multiple sclerosis")."""
+        return self.note != _PLAIN
+
 
 class CommonNames(PhraseTable[CommonName]):
     """Phrases with their common names."""

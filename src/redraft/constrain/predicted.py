@@ -125,6 +125,9 @@ class Predicted:
 
     def __post_init__(self) -> None:
         self._rows: list[list[float]] = self.chances.tolist()  # plain numbers: quicker to read one by one
+        self._keys = [normal(word.text) for word in self.words]
+        self._terms = self.guard.terms(self._keys) if self.guard else []
+        self._spared: list[range] = []  # terms of which a word would have been replaced
 
     def _chance(self, run: Sequence[int], action: int) -> float:
         """The mean over some words."""
@@ -135,12 +138,12 @@ class Predicted:
         self._keep_meaning()
         hidden = protected(self.source)
         self.taken |= {at for at, word in enumerate(self.words) if overlaps((word.start, word.end), hidden)}
-        keys = [normal(word.text) for word in self.words]
-        for run, name in self.common.found_in(keys) if self.common else ():
+        for run, name in self.common.found_in(self._keys) if self.common else ():
             self._name(run, name)
-        for run, entry in self.lexicon.found_in(keys):
+        for run, entry in self.lexicon.found_in(self._keys):
             if entry.targets:
                 self._replace(run, entry)
+        self._keep_terms()
         for unit in sorted(units(self.words), key=lambda unit: -self._chance(unit, 1)):
             self._leave_out(unit)
         self._keep()
@@ -183,7 +186,8 @@ class Predicted:
     def _name(self, run: range, name: CommonName) -> None:
         """A common name is sure enough by itself: the words around it hardly matter."""
         if self.taken.isdisjoint(run) and self.levels.substitute <= SURE:
-            self._substitute(run, name.targets, SURE, name.note)
+            targets = [text for text in name.targets if name.is_of_term or self._keeps_terms(run, text)]
+            self._substitute(run, targets, SURE, name.note)
 
     def _replace(self, run: range, entry: Entry) -> None:
         if not self.taken.isdisjoint(run) or not any(is_content(self.words[at].text) for at in run):
@@ -208,7 +212,27 @@ class Predicted:
         return replace(entry, targets=tuple(
             item for item in entry.targets
             if may_stand_for(phrase, item[0], before) and self.guard.refused(phrase, item[0]) is None
+            and self._keeps_terms(run, item[0])
         ))  # fmt: skip
+
+    def _keeps_terms(self, run: range, target: str) -> bool:
+        """Whether no fixed term is broken: one is replaced as a whole, or is a term with the target too."""
+        for term in self._terms:
+            if run.start >= term.stop or term.start >= run.stop or (run.start <= term.start and term.stop <= run.stop):
+                continue
+            inside = term.start <= run.start and run.stop <= term.stop
+            words = [normal(word.text) for word in split_words(target)]
+            changed = [*self._keys[term.start : run.start], *words, *self._keys[run.stop : term.stop]]
+            if not inside or not self.guard or not self.guard.is_term(changed):
+                self._spared.append(term)
+                return False
+        return True
+
+    def _keep_terms(self) -> None:
+        """A term of which a word would have been replaced is asked to stay: the model might replace it all the same."""
+        for term in sorted(self._spared, key=len, reverse=True):
+            if self.taken.isdisjoint(term):
+                self._insert(term, "a fixed term: it stays", weight=_MEANING)
 
     def _substitute(self, run: range, texts: Sequence[str], sure: float, note: str) -> None:
         phrase = self._phrase(run)
@@ -231,7 +255,7 @@ class Predicted:
         whole = len(free) == len(content) and self._chance(free, 1) >= self.levels.delete
         for at in free:
             chance = self._rows[at][1]
-            if not whole and (at == content[-1] or chance < self.levels.delete):
+            if not whole and (at == content[-1] or chance < self.levels.delete or self._is_in_term(at)):
                 continue
             word = self.words[at]
             note = f"people leave it out in {chance:.0%} of such places"
@@ -240,6 +264,9 @@ class Predicted:
             weight = _weight("delete", chance, self.levels.delete)
             edit = Edit.delete(word.text, weight=weight, span=self._span([at]), probability=_shown(chance), note=note)
             self._add([at], edit)
+
+    def _is_in_term(self, at: int) -> bool:
+        return any(at in term for term in self._terms)
 
     def _keep(self) -> None:
         if self.levels.keep is None:

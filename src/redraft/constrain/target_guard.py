@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -279,6 +279,29 @@ _WIDE = {
     "eat": "devour dine feed ingest",
     "bad": "poor awful terrible adverse unfavourable unfavorable inclement dreadful severe",
 }
+# Fixed terms that WordNet lacks: a word of one is not replaced by itself.
+_TERMS_TEXT = """
+accelerated learning; accident and emergency; acquired brain injury; active ingredient; acute care; acute coronary
+syndrome; acute hospital; acute kidney injury; acute trust; acute ward; additional needs; additional rate; additional
+support needs; advance decision; advance directive; annual general meeting; appropriate adult; appropriate technology;
+artist in residence; assisted conception; assisted dying; assisted living; assisted reproduction; attendance allowance;
+basic rate; carbon footprint; child benefit; chronic fatigue syndrome; chronic kidney disease; civil partnership; civil
+rights; community care; consolidated accounts; consolidated fund; continuing care; corporation tax; county court; court
+of appeal; criminal justice; critical care; crown court; deep vein thrombosis; designated area; designated survivor;
+direct debit; domiciliary care; due diligence; emergency department; equivalent circuit; freedom of information; further
+education; general meeting; general practice; general public; higher rate; hire purchase; housing benefit; impacted
+wisdom tooth; initial teacher training; intensive farming; joint account; joint tenancy; learning difficulty; legal aid;
+lethal injection; machine learning; magistrates court; major incident; major trauma; mandatory minimum; mandatory
+reconsideration; minor ailment; minor injuries unit; minor injury unit; minor offence; minor offense; multiple birth;
+multiple choice; multiple deprivation; multiple intelligence; multiple occupancy; multiple occupation; multiple organ
+failure; multiple pregnancy; net worth; palliative care; pension credit; permitted development; place of residence;
+primary caregiver; primary carer; primary education; primary healthcare; primary key; primary legislation; primary
+residence; primary source; public limited company; purchasing power; reasonable adjustment; reasonable doubt; renewable
+energy; repetitive strain injury; required reading; residence permit; residential care; residential home; respite care;
+retained earnings; retained firefighter; secondary care; secondary legislation; secondary source; share option;
+significant other; small claims court; social care; social housing; sole trader; special needs; statutory instrument;
+statutory sick pay; tertiary care; tertiary education; universal credit; value added tax
+"""
 _IS_FINE = {verb: frozenset(others.split()) for verb, others in _VAGUE.items()}
 _IS_NOT_TOO_WIDE = {word: frozenset(others.split()) for word, others in _WIDE.items()}
 _NOT_OPPOSITE = frozenset({("come", "go"), ("go", "come")})
@@ -291,6 +314,7 @@ acy acies cy cies man men
 _SUFFIXES = frozenset(_SUFFIXES_TEXT.split()) | {""}
 _KNOWN = 65_536  # answers that are remembered
 _UNJUDGED = "not judged yet"
+_LONGEST_TERM = 4  # words
 _DEEPEST = 64  # steps from a synset to the highest above it, at most
 _NEAR = 2  # steps up to a hypernym
 _LOW = 5  # depth of a parent whose children are sisters
@@ -311,10 +335,14 @@ class _Relations:
     antonyms: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     family: dict[str, int] = field(default_factory=dict)
     bases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    terms: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))  # last word → what stands before it
 
     @classmethod
     def of(cls, rows: Iterable[list[str]]) -> _Relations:
         found, above = cls(), [-1] * _DEEPEST  # the last synset of each depth
+        for term in " ".join(_TERMS_TEXT.split()).split("; "):
+            before, _, last = term.rpartition(" ")
+            found.terms[last].add(before)
         for number, (kind, *cells) in enumerate(rows):
             if kind == "!":
                 for other in cells[1].split():
@@ -325,6 +353,8 @@ class _Relations:
             elif kind == "~":
                 for form in cells[1].split():
                     found.bases[form].add(cells[0])
+            elif kind == "_":
+                found.terms[cells[0]].update(cells[1].split("; "))
             else:
                 found._add(kind, int(cells[0]), cells[1].split(), above)
         return found
@@ -416,6 +446,22 @@ class TargetGuard:
             first, space, rest = phrase.partition(" ")
             found = self._forms[phrase] = frozenset(f"{one}{space}{rest}" for one in self._bases(first))
         return found
+
+    def terms(self, words: Sequence[str]) -> list[range]:
+        """Where fixed terms of several words stand ("multiple sclerosis"), in words that are `normal`."""
+        return [
+            range(start, end)
+            for end in range(2, len(words) + 1)
+            for start in range(max(0, end - _LONGEST_TERM), end - 1)
+            if self.is_term(words[start:end])
+        ]
+
+    def is_term(self, words: Sequence[str]) -> bool:
+        """Whether words are a fixed term; the last may be a plural."""
+        *before, last = words
+        irregular = last in self._table.bases and not last.endswith(("ed", "ing"))  # a film starring him
+        ones = self.forms(last) if irregular or last.endswith("s") else (last,)
+        return any(" ".join(before) in self._table.terms.get(one, ()) for one in ones)
 
     def senses(self, phrase: str) -> set[int]:
         """The numbers of the synsets that a phrase may belong to."""

@@ -9,6 +9,7 @@ Rows of the table, by their first cell:
     !         antonyms: a word ⇥ all its antonyms
     =         words derived from one another
     ~         a word ⇥ its irregular forms
+    _         fixed terms of several words: their last word ⇥ what may stand before it, with "; " between
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from redraft.align.function_words import is_content
 from redraft.constrain.table_files import read_rows
 from redraft.errors import CorpusError
 from redraft.files import replacing
@@ -29,6 +31,7 @@ _FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _MAIN = 2  # first senses of a word, which are marked
 _SENSES = 8  # of a word that are read
 _COMMON = 60_000  # words, the commonest
+_TERM = 4  # words of a fixed term, at most
 _ABOVE, _SIMILAR, _ANTONYM, _DERIVED, _PERTAINS = "@", "&", "!", "+", "\\"
 
 
@@ -88,6 +91,23 @@ def relations(folder: Path, vocabulary: Set[str]) -> Iterator[tuple[str, ...]]:
     yield from (("!", word, " ".join(sorted(others))) for word, others in sorted(antonyms.items()))
     yield from (("=", " ".join(family)) for family in derived.all())
     yield from (("~", word, " ".join(sorted(forms))) for word, forms in sorted(_irregular(folder, vocabulary).items()))
+    yield from (("_", last, "; ".join(sorted(before))) for last, before in sorted(_terms(folder, vocabulary).items()))
+
+
+def _terms(folder: Path, vocabulary: Set[str]) -> dict[str, set[str]]:
+    """Nouns of several words, names aside: the last word → what stands before it.
+
+    Verbs with particles are none: a verb may well be replaced without the word behind it.
+    """
+    found = defaultdict(set)
+    for line in _lines(folder / f"data.{_FILES['n']}"):
+        cells = line.partition(" | ")[0].split()
+        for term in cells[4 : 4 + 2 * int(cells[3], 16) : 2]:
+            words = term.split("_")
+            known = all(part in vocabulary for word in words for part in word.split("-"))  # names have capitals
+            if known and 1 < len(words) <= _TERM and is_content(words[0]) and is_content(words[-1]):
+                found[words[-1]].add(" ".join(words[:-1]))
+    return found
 
 
 def _forest(
