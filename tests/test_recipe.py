@@ -198,9 +198,8 @@ def test_a_step_learns_the_same_after_a_restart_and_epochs_differ(marked_tokeniz
         for number in range(20)
     ]  # fmt: skip
     settings = SimpleNamespace(
-        seed=1, tokens=600, positions=200, joined=0.3, corpora={"turk": [1.5, "bare"], "other": [1, "planned"]},
-        bare_strengths=["strong"],
-    )  # fmt: skip
+        seed=1, tokens=600, positions=200, joined=0.3, corpora={"turk": [1.5, "bare"], "other": [1, "planned"]}
+    )
     sampler = PlanSampler.load()
     with told.Epochs(rows, sampler, marked_tokenizer, settings) as epochs:
         steps = 3 * epochs.per_epoch
@@ -310,7 +309,6 @@ def test_a_run_does_not_go_on_with_other_pairs(tmp_path):
     ("teacher", "teacher needs pairs/pairs.tsv.xz in --data."),
     ("student", "student needs pairs/pairs.tsv.xz in --data."),
     ("told", "told needs pairs/pairs.tsv.xz in --data."),
-    ("finish", "finish needs pairs/pairs.tsv.xz in --data."),
     ("pack", "pack needs"),
 ])  # fmt: skip
 def test_what_a_step_needs_is_named(step, problem, tmp_path, monkeypatch, capsys):
@@ -345,7 +343,7 @@ def test_settings_of_the_recipe_can_be_changed():
     for name in ("distil.strengths.mild.sources", "distil.seed.sources", "distil.strengths.medium.x", "seed", ""):
         with pytest.raises(ConfigError, match="no such setting"):
             read_recipe(changes=[f"{name}=8"])
-    corpora = {tag for step in ("teacher", "student", "told", "finish") for tag in read_recipe()[step]["corpora"]}
+    corpora = {tag for step in ("teacher", "student", "told") for tag in read_recipe()[step]["corpora"]}
     assert not any(tag.startswith("asset") for tag in corpora)
 
 
@@ -385,7 +383,7 @@ def test_the_sampler_writes_what_transformers_writes(tiny_teacher):
 
 
 def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypatch, capsys):
-    """All eight steps, called as a person would; the model that comes out loads, reads a plan and writes."""
+    """All seven steps, called as a person would; the model that comes out loads, reads a plan and writes."""
     from redraft.decode.loading import reads_plans
     from redraft.decode.redrafter import Redrafter
 
@@ -410,7 +408,6 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
         "teacher.steps": 2, "teacher.tokens": 600, "teacher.warm_up": 1, "teacher.longest": 512,
         "distil.batch": 4, "student.steps": 3, "student.tokens": 400, "student.warm_up": 1,
         "told.steps": 3, "told.tokens": 800, "told.warm_up": 1, "told.positions": 96, "told.linkers": 1,
-        "finish.steps": 2, "finish.tokens": 800, "finish.warm_up": 1, "finish.positions": 96, "finish.linkers": 1,
     }  # fmt: skip
     for strength, sources in (("medium", 8), ("strong", 4), ("light", 2)):
         grid = {"sources": sources, "draws": 2, "length": "[0.9]", "likeness": "[0.7]", "simplicity": "[0.8, 0.9]"}
@@ -431,7 +428,6 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
     assert '"reads": ' in said
     assert "8 distilled and 120 real pairs" in said  # each of the 60 is read twice
     assert "74 pairs linked, 74 of them kept" in said
-    assert said.index("74 pairs linked") < said.rindex(" pairs linked")  # those of the last step
     tagged = [*read_tagged(work / "distil" / "pairs.tsv")]
     assert Counter(pair.tag for pair in tagged) == {"distilled_medium": 8, "distilled_strong": 4, "distilled_light": 2}
     assert letter in {pair.source for pair in tagged}

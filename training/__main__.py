@@ -13,7 +13,7 @@ from training.distil import DONE
 from training.loop import Clock
 from training.settings import read_recipe, remember, settings_of
 
-STEPS = ("tokenizer", "pretrain", "teacher", "distil", "student", "told", "finish", "pack")
+STEPS = ("tokenizer", "pretrain", "teacher", "distil", "student", "told", "pack")
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def _run(args: argparse.Namespace) -> bool:
         pack(work, args.out)
         return True
     settings = settings_of(recipe, args.step)
-    if args.step not in ("student", "told", "finish"):  # which note their pairs as well
+    if args.step not in ("student", "told"):  # which note their pairs as well
         more = {"tokenizer": recipe["tokenizer"], "model": recipe["model"]} if args.step == "pretrain" else {}
         remember(work / args.step, {**recipe[args.step], **more}, may_change=["steps"])
     if args.step == "tokenizer":
@@ -74,7 +74,7 @@ def _run(args: argparse.Namespace) -> bool:
         return train_student(args.data, work, settings, clock, device)
     from training.told import train_told
 
-    return train_told(args.data, work, args.step, settings, clock, device)
+    return train_told(args.data, work, settings, clock, device)
 
 
 # What a step needs: folders of --data, and what other steps have left in --work.
@@ -85,8 +85,7 @@ _NEEDS = {
     "distil": (["text"], ["teacher/weights.pt"]),
     "student": (["pairs/pairs.tsv.xz"], ["pretrain/model", f"distil/{DONE}"]),
     "told": (["pairs/pairs.tsv.xz"], ["student/model", f"distil/{DONE}"]),
-    "finish": (["pairs/pairs.tsv.xz"], ["told/model", f"distil/{DONE}"]),
-    "pack": ([], ["finish/model"]),
+    "pack": ([], ["told/model"]),
 }
 
 

@@ -59,8 +59,8 @@ class Training:
         self.batch_of, self.loss_of, self.watch = batch_of, loss_of, watch
         self.averaged = model.to(device, torch.float32).eval()
         self.exact = deepcopy(self.averaged)  # what is updated, in float32
-        self.model = deepcopy(self.averaged)  # what computes: a copy of it, in bfloat16 on a GPU or where asked for
-        if getattr(settings, "bfloat16", device.type == "cuda"):
+        self.model = deepcopy(self.averaged)  # what computes: a copy of it in bfloat16 on a GPU
+        if device.type == "cuda":
             self.model.bfloat16()
         self.optimizer = torch.optim.AdamW(
             decay_groups(self.exact, 0.01), lr=settings.rate, betas=(0.9, 0.98), fused=device.type == "cuda"

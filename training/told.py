@@ -1,5 +1,4 @@
-"""Steps 6 and 7: the student learns to read plans, then to change more by itself: pairs whose words are linked, and
-plans drawn anew in each epoch."""
+"""Step 6: the student learns to read plans: pairs whose words are linked, and plans drawn anew in each epoch."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ from redraft.decode.redrafter import Redrafter
 from redraft.evaluate.corpora import load_corpus
 from redraft.files import digest
 from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, link_parts, read_rows
-from redraft.fit.plan_examples import PlanExample, PlanSampler, can_join, joined, strength_of
+from redraft.fit.plan_examples import PlanExample, PlanSampler, can_join, joined
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
 from redraft.fit.told_model import prepare_for_plans
 from training.choosing import hardly_differs, is_copy
@@ -51,13 +50,10 @@ _MAY_CHANGE = ("steps", "linkers")
 Tokens = tuple[TokenRows, TokenRows]  # the sources and the targets of examples
 
 
-def train_told(
-    data: Path, work: Path, step: str, settings: SimpleNamespace, clock: Clock, device: torch.device
-) -> bool:  # fmt: skip
-    """`settings.start` names the step whose model is trained further."""
+def train_told(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, device: torch.device) -> bool:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    folder, start = work / step, work / settings.start / "model"
+    folder = work / "told"
     pairs = told_pairs(data, work, settings)
     facts = {**vars(settings), "pairs": digest(json.dumps([vars(pair) for pair in pairs]).encode())}
     check_same(folder, facts, [*_MAY_CHANGE, "kept_pairs"])  # now, since linking takes long
@@ -65,14 +61,16 @@ def train_told(
     rows = linked_rows(pairs, folder, settings.linkers, device)
     remember_kept(folder, facts, rows)
     print(f"{len(pairs):,} pairs linked, {len(rows):,} of them kept, {time.monotonic() - began:.0f} s", flush=True)
-    tokenizer: Any = AutoTokenizer.from_pretrained(start)
-    model: Any = AutoModelForSeq2SeqLM.from_pretrained(start, dtype=torch.float32, dropout=settings.dropout)
+    tokenizer: Any = AutoTokenizer.from_pretrained(work / "student" / "model")
+    model: Any = AutoModelForSeq2SeqLM.from_pretrained(
+        work / "student" / "model", dtype=torch.float32, dropout=settings.dropout
+    )
     torch.manual_seed(settings.seed)
     prepare_for_plans(model, tokenizer)
     lengthen(model, settings.positions)
     tokenizer.model_max_length = settings.positions
     tokenizer.save_pretrained(folder / "tokenizer")
-    with Epochs(rows, PlanSampler.load(shares=settings.shares), folder / "tokenizer", settings) as epochs:
+    with Epochs(rows, PlanSampler.load(), folder / "tokenizer", settings) as epochs:
         print(f"{epochs.per_epoch} batches in an epoch; the first made in {time.monotonic() - began:.0f} s", flush=True)
 
         def batch_of(step: int) -> Batch:
@@ -122,8 +120,7 @@ def told_pairs(data: Path, work: Path, settings: SimpleNamespace) -> list[Tagged
                   for pair in zip(corpus.sources, corpus.references[0], strict=True)]  # fmt: skip
     return [
         pair for pair in found
-        if pair.tag in settings.corpora and (pair.tag not in settings.only or rng.random() < settings.only[pair.tag])
-        and not is_broken(pair) and not is_copy(pair.source, pair.target)
+        if pair.tag in settings.corpora and not is_broken(pair) and not is_copy(pair.source, pair.target)
         and (not hardly_differs(pair.source, pair.target) or rng.random() < settings.near_copies
              or not pair.tag.startswith("distilled"))
     ]  # fmt: skip
@@ -249,11 +246,8 @@ def _drawn(rows: Sequence[Row], rng: random.Random) -> Iterator[PlanExample]:
     last: PlanExample | None = None
     for one in map(LinkedPair.of, rows):
         times, use = settings.corpora[one.tag]
-        without = _WITHOUT[use]
-        if strength_of(one.pair.source, one.pair.target) not in settings.bare_strengths:
-            without = (*without, "bare")
         for _ in range(int(times) + (rng.random() < times % 1)):
-            example = sampler.example(one, rng, without=without)
+            example = sampler.example(one, rng, without=_WITHOUT[use])
             if last is not None and rng.random() < settings.joined and can_join(last, example):
                 yield joined(last, example)
             yield example
@@ -263,8 +257,6 @@ def _drawn(rows: Sequence[Row], rng: random.Random) -> Iterator[PlanExample]:
 def lengthen(model: Any, positions: int) -> None:
     """More places for tokens: new ones start as copies of those that are as far from the end of the old ones."""
     known = model.config.max_position_embeddings
-    if known == positions:
-        return
     for side in (model.model.encoder, model.model.decoder):
         old = side.embed_positions
         new = type(old)(positions, old.embedding_dim)

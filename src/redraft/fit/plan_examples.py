@@ -62,9 +62,9 @@ class PlanSampler:
         self._words = [word for word in self.lexicon if " " not in word]
 
     @classmethod
-    def load(cls, *, shares: Mapping[str, float] = SHARES, bare_splits: bool = False) -> PlanSampler:
+    def load(cls, *, bare_splits: bool = False) -> PlanSampler:
         """With the tables that come with the package."""
-        return cls(*_shipped_tables(), shipped_sides(), shares, bare_splits)
+        return cls(*_shipped_tables(), shipped_sides(), bare_splits=bare_splits)
 
     def example(self, linked: LinkedPair, rng: random.Random, *, without: Sequence[str] = ()) -> PlanExample:
         """`without` names what is not drawn: a noisy pair still teaches obedience, but nothing without a plan."""
