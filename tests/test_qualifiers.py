@@ -31,7 +31,9 @@ def found(source):
         ("It may not be late", [("may", "a modal verb")]),
         ("It should usually work", [("should", "a modal verb")]),
         ("They left before 1990", [("before", "a bound in time")]),
-        ("Wait until about 5 o'clock", [("until", "a bound in time")]),
+        ("Wait until about 5 o'clock", [("until", "a bound in time"), ("about", "a rough number")]),
+        ("Printed around 1450", [("around", "a rough number")]),
+        ("They walked around the 2 towns", []),
     ],
 )  # fmt: skip
 def test_qualifiers(source, expected):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from redraft import Edit, EditPlan
@@ -10,7 +12,9 @@ from redraft.constrain.verdicts import judge
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.ranking import Faults, ranked
 
-KNOWN = "it may make worse well is the a old new bought house home not what"
+KNOWN = (
+    "it may make worse well is the a old new bought house home not what they won an easy victory over by was them very"
+)
 COMMON = Commonness({word: Known(5.0) for word in KNOWN.split()})
 
 
@@ -71,6 +75,20 @@ def test_what_the_plan_says_is_no_fault() -> None:
     plan = EditPlan("It is not 12.", (Edit.delete("not"), Edit.substitute("12", "14")))
     assert faults(plan, "It is 14.") == 0
     assert faults(plan, "It is 15.") == 1
+
+
+@pytest.mark.parametrize("text, count", [
+    ("They won an easy victory over the champions.", 0),
+    ("An easy victory over the champions was won by them.", 3),  # they, them, by
+    ("They won an easy victory by the champions.", 2),
+    ("They won a very easy victory over the old champions.", 1),
+])  # fmt: skip
+def test_where_a_plan_names_every_content_word_small_words_count_too(text: str, count: int) -> None:
+    source = "They won an effortless victory over the champions."
+    kept = [Edit.insert(word, probability=0.9) for word in ("won", "victory", "champions")]
+    plan = EditPlan(source, (*kept, Edit.substitute("effortless", "easy", probability=0.9)))
+    assert faults(plan, text) == count
+    assert faults(replace(plan, edits=plan.edits[1:]), "They make an easy victory by the champions.") == 0
 
 
 def test_fewer_faults_come_first_and_ties_stay_in_order() -> None:

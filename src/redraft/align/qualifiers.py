@@ -36,6 +36,7 @@ _REASON = {
 _LONGEST = max(map(len, _REASON))
 _MODALS = frozenset({"must", "may", "shall", "should"})
 _IN_TIME = frozenset({"before", "after", "until"})
+_ROUGHLY = frozenset({"about", "around", "nearly", "almost", "over", "under", "above", "below"})
 _NOT_BEFORE_A_MODAL = frozenset({"a", "an", "the", "in", "of", "last", "next", "early", "late", "mid", "since"})
 _VERBS = frozenset({"be", "have", "do", "not", "n't"})
 _AHEAD = 2  # words between a time word and its number: after about 5 days
@@ -67,6 +68,8 @@ def _single(words: Sequence[Word], plain: Sequence[str], at: int) -> str | None:
         return "a modal verb"
     if plain[at] in _IN_TIME and any(map(is_number, plain[at + 1 : at + 1 + _AHEAD])):
         return "a bound in time"
+    if plain[at] in _ROUGHLY and any(map(is_number, plain[at + 1 : at + 2])):
+        return "a rough number"
     return None
 
 

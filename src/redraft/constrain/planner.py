@@ -23,6 +23,7 @@ from redraft.constrain.lexicon import Lexicon
 from redraft.constrain.predicted import ALTERNATIVES, Levels, Predicted, Sureness, strength_named
 from redraft.constrain.predictor import HeadShape, Predictor, PredictorHead, Tables
 from redraft.constrain.readable import unreadable
+from redraft.constrain.reviewed_targets import ReviewedTargets
 from redraft.constrain.target_guard import TargetGuard
 from redraft.constrain.wishes import Wishes
 from redraft.eight_bit import load_eight_bit, save_eight_bit
@@ -59,7 +60,7 @@ class Planner:
         self.predictor, self.styles, self.sureness, self.aligner = predictor, tuple(styles), sureness, aligner
         self.usual = usual
         self.check_style(usual)
-        self.guard, self.common = TargetGuard.load(), CommonNames.load()
+        self.guard, self.common, self.reviewed = TargetGuard.load(), CommonNames.load(), ReviewedTargets.load()
 
     @classmethod
     def load(cls, folder: str | Path | None = None, *, device: str | None = None) -> Planner:
@@ -132,6 +133,7 @@ class Planner:
                     alternatives=alternatives,
                     guard=self.guard,
                     common=self.common,
+                    reviewed=self.reviewed,
                     strength="off" if skipped else strength_named(strength),
                 ).plan()
                 yield wishes.granted(plan) if wishes else plan

@@ -21,6 +21,7 @@ from redraft.constrain.edits import Edit, EditPlan, Strength, folded
 from redraft.constrain.grammar import may_stand_for
 from redraft.constrain.lexicon import Entry, Lexicon
 from redraft.constrain.phrases import places
+from redraft.constrain.reviewed_targets import Reviewed, ReviewedTargets
 from redraft.constrain.target_guard import TargetGuard
 from redraft.errors import ConfigError, shown
 
@@ -37,6 +38,9 @@ _SPLIT = 0.6  # how likely that is what a person would do
 _CLAUSES = re.compile(
     r"[,;] (?:and|but|or|so|which|who|while|whereas|although|because|as|when|where)\b|; |\band \w+ed\b"
 )
+_SAFE = 0.15  # of the level for substitutions: from there on a word is replaced by a target that fits everywhere
+_POSSIBLE = 0.8  # the same for a target that a reader finds possible
+_NOT_REVIEWED = Reviewed((), (), ())
 _LEAST_REPLACED = 0.15  # share of its occurrences in which a phrase of several words is replaced, or it is let be
 
 
@@ -119,6 +123,7 @@ class Predicted:
     alternatives: int = ALTERNATIVES  # targets named for a substitution, at most
     guard: TargetGuard | None = None  # refuses targets that would change the meaning
     common: CommonNames | None = None  # used before the lexicon
+    reviewed: ReviewedTargets | None = None  # what a reader thinks of targets
     strength: Strength | None = None  # what the plan states
     edits: dict[int, Edit] = field(default_factory=dict)  # by the first word they are about
     taken: set[int] = field(default_factory=set)  # words that some edit is about
@@ -186,7 +191,10 @@ class Predicted:
     def _name(self, run: range, name: CommonName) -> None:
         """A common name is sure enough by itself: the words around it hardly matter."""
         if self.taken.isdisjoint(run) and self.levels.substitute <= SURE:
-            targets = [text for text in name.targets if name.is_of_term or self._keeps_terms(run, text)]
+            wrong = self._review(run).wrong
+            targets = [text for text in name.targets if text not in wrong]
+            if not name.is_of_term:
+                targets = [text for text in targets if self._keeps_terms(run, text)]
             self._substitute(run, targets, SURE, name.note)
 
     def _replace(self, run: range, entry: Entry) -> None:
@@ -197,23 +205,45 @@ class Predicted:
         chance = self._chance(run, 2)
         if len(run) > 1:  # how often it is replaced as a phrase tells more than its words do
             chance = max(chance, entry.replaced / entry.seen)
-        if self.sureness.of(chance, entry.likely(ALTERNATIVES)) < self.levels.substitute:
+        if self._replace_safely(run, entry, chance):
+            return
+        level = self.levels.substitute * (_POSSIBLE if self._review(run).possible else 1)
+        if self.sureness.of(chance, entry.likely(ALTERNATIVES)) < level:
             return  # the guard is not asked in vain
         left = self._allowed(run, entry)
         sure = self.sureness.of(chance, left.likely(ALTERNATIVES))
-        if sure >= self.levels.substitute:
+        if sure >= level:
             self._substitute(run, [text for text, _ in left.targets], sure, _why(entry))
 
+    def _replace_safely(self, run: range, entry: Entry, chance: float) -> bool:
+        """By a target that fits in nearly every place: this needs less certainty, and no check in the sentence."""
+        safe = self._review(run).safe
+        sure = self.sureness.of(chance, entry.likely(ALTERNATIVES))
+        if not safe or sure < _SAFE * self.levels.substitute:
+            return False
+        self._substitute(run, [text for text in safe if self._fits(run, text)], sure, _why(entry))
+        return not self.taken.isdisjoint(run)
+
     def _allowed(self, run: range, entry: Entry) -> Entry:
-        """The entry without the targets that would change the meaning or are another part of speech."""
+        """The entry without the targets that would change the meaning or are another part of speech; where a reader has
+        judged the word, with those alone that are possible."""
         if self.guard is None:
             return entry
-        phrase, before = self._phrase(run), normal(self.words[run[0] - 1].text) if run[0] else ""
+        phrase, review = self._phrase(run), self._review(run)
         return replace(entry, targets=tuple(
             item for item in entry.targets
-            if may_stand_for(phrase, item[0], before) and self.guard.refused(phrase, item[0]) is None
-            and self._keeps_terms(run, item[0])
+            if (review is _NOT_REVIEWED or item[0] in review.possible)
+            and self.guard.refused(phrase, item[0]) is None and self._fits(run, item[0])
         ))  # fmt: skip
+
+    def _review(self, run: range) -> Reviewed:
+        found = self.reviewed.entry_of([self._keys[at] for at in run]) if self.reviewed else None
+        return found or _NOT_REVIEWED
+
+    def _fits(self, run: range, target: str) -> bool:
+        """Whether a target is the part of speech that stands there, and breaks no term."""
+        before = normal(self.words[run[0] - 1].text) if run[0] else ""
+        return may_stand_for(self._phrase(run), target, before) and self._keeps_terms(run, target)
 
     def _keeps_terms(self, run: range, target: str) -> bool:
         """Whether no fixed term is broken: one is replaced as a whole, or is a term with the target too."""

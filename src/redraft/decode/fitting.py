@@ -47,6 +47,7 @@ class SenseWeights:
     zipf: float  # of the target: very common words are vague
     senses: float  # log(1 + senses of the word)
     ending: float  # both end in -ing, -ed, -ly, -s, or neither does
+    possible: float  # a reader finds the target possible for its word; not fitted
     constant: float
     least: float  # a target with less is dropped
     likely_from: float = -20.0  # log-likelihood ratios are cut off at these
@@ -54,8 +55,8 @@ class SenseWeights:
 
 
 JUDGED = SenseWeights(
-    likely=0.119, similar=4.13, share=0.357, related=0.264, zipf=-0.65, senses=-0.579, ending=0.551, constant=2.645,
-    least=1.0,
+    likely=0.119, similar=4.13, share=0.357, related=0.264, zipf=-0.65, senses=-0.579, ending=0.551, possible=0.4,
+    constant=2.645, least=1.4,
 )  # fmt: skip
 
 
@@ -159,8 +160,10 @@ def _checked(
 
 
 def _is_guess(planner: Planner, edit: Edit) -> bool:
-    """Predicted from counts: neither asked for by a person nor a common name."""
+    """Predicted from counts: neither asked for by a person, nor a common name, nor known to be safe everywhere."""
     if edit.kind != "substitute" or edit.probability is None:
+        return False
+    if all(planner.reviewed.is_safe(edit.phrase, target) for target in edit.targets):
         return False
     name = planner.common.entry(edit.phrase)
     return name is None or name.note != edit.note
@@ -176,7 +179,10 @@ def _fits(redrafter: Redrafter, planner: Planner, plan: EditPlan, edit: Edit) ->
 
 
 def _allowed(planner: Planner, edit: Edit) -> Edit:
-    targets = tuple(target for target in edit.targets if planner.guard.refused(edit.phrase, target) is None)
+    targets = tuple(
+        target for target in edit.targets
+        if planner.reviewed.is_safe(edit.phrase, target) or planner.guard.refused(edit.phrase, target) is None
+    )  # fmt: skip
     return replace(edit, targets=targets) if targets else _kept(edit)
 
 
@@ -199,6 +205,7 @@ def _known(planner: Planner, phrase: str, target: str) -> float:
         + JUDGED.zipf * (max(zipf, _RAREST) if zipf else _UNKNOWN_ZIPF)
         + JUDGED.senses * (math.log1p(len(senses)) if senses else _UNKNOWN_SENSES)
         + JUDGED.ending * (_ending(phrase) == _ending(target))
+        + JUDGED.possible * planner.reviewed.is_possible(phrase, target)
     )
 
 

@@ -21,6 +21,16 @@ _HYPHEN = re.compile(f"[{HYPHENS}]")
 _ENDING = 2  # letters of 's, 've, 'll
 _UNLIKELY = 5.0  # log-probability behind the likeliest text beyond which predicted edits do not make up for it
 _GARBLED = -0.7  # mean log-probability of a token below which a text reads badly; good ones have about -0.1
+_STEM = 4  # letters by which two forms of a word are known
+# Small words that say how things are related. Not: of, to, as, that, which, which come and go with the wording.
+_RELATED = """
+    about above across after against along among around at before behind below beneath beside between beyond by despite
+    down during except for from in inside into near off on onto out outside over past per since through throughout under
+    until up upon via with within without
+    i me my we us our you your he him his she her it its they them their whom whose this these those what there
+    here whenever wherever
+"""
+_RELATIONS = frozenset(_RELATED.split())
 
 
 def ranked(
@@ -60,7 +70,9 @@ class Faults:
 
     A word that neither the source, nor the plan, nor English has; one that stands there again though the source has it
     less often; a name, number or negation that is lost or new, unless the plan says so; a predicted substitution with
-    neither its word nor a target in the text; a word that was to stay and is gone.
+    neither its word nor a target in the text; a word that was to stay and is gone. Where every content word
+    has its edit, also: a content word that is new, and a preposition or pronoun that is lost or new beside the plan
+    carried out in place.
     """
 
     def __init__(self, plan: EditPlan, commonness: Commonness) -> None:
@@ -70,9 +82,15 @@ class Faults:
         self._known = {part for text in (plan.source, *asked) for part in _parts(text)}
         self._gone = " ".join(edit.phrase for edit in plan.edits if edit.kind in ("delete", "substitute"))
         self._new = " ".join(text for edit in plan.edits for text in edit.targets or (edit.phrase,))
+        named = {part for edit in plan.edits for part in _parts(edit.phrase)}
+        self._is_full = all(part in named for part in _parts(plan.source) if is_content(part))
+        self._stems = {part[:_STEM] for part in self._known}
+        self._relations = Counter(filter(_RELATIONS.__contains__, _parts(literal(plan))))
+        self._deletions = sum(edit.kind == "delete" for edit in plan.edits)
 
     def of(self, candidate: Candidate) -> int:
-        return self._words(candidate.output) + self._meaning(candidate.output) + self._edits(candidate.edits)
+        text = candidate.output
+        return self._words(text) + self._meaning(text) + self._unasked(text) + self._edits(candidate.edits)
 
     def _words(self, text: str) -> int:
         new = (part for part in _parts(text) if part not in self._known and any(map(str.isalpha, part)))
@@ -84,6 +102,15 @@ class Faults:
         lost = [*missing(self._source, text), *missing_negations(self._source, text)]
         new = [*made_up(self._source, text), *missing_negations(text, self._source)]
         return sum(_lacks(self._gone, word) for word in lost) + sum(_lacks(self._new, word) for word in new)
+
+    def _unasked(self, text: str) -> int:
+        """What the model did though the plan names every content word."""
+        if not self._is_full:
+            return 0
+        new = sum(part.isalpha() and is_content(part) and part[:_STEM] not in self._stems for part in _parts(text))
+        relations = Counter(filter(_RELATIONS.__contains__, _parts(text)))
+        lost, added = (self._relations - relations).total(), (relations - self._relations).total()
+        return new + max(0, lost - self._deletions) + added
 
     def _edits(self, verdicts: Sequence[Verdict]) -> int:
         return sum(
