@@ -18,3 +18,11 @@ from redraft.constrain.grammar import may_stand_for
 ])  # fmt: skip
 def test_parts_of_speech(before, word, target, may):
     assert may_stand_for(word, target, before) is may
+
+
+@pytest.mark.parametrize("target, before, good", [
+    ("so", ",", True), ("so", "", True), ("so", "would", False), ("thus", "would", True),
+    ("not available", "is", True), ("not available", "an", False),
+])  # fmt: skip
+def test_some_targets_have_their_places(target, before, good):
+    assert may_stand_for("therefore" if target != "not available" else "unavailable", target, before) is good

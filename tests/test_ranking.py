@@ -91,6 +91,20 @@ def test_where_a_plan_names_every_content_word_small_words_count_too(text: str, 
     assert faults(replace(plan, edits=plan.edits[1:]), "They make an easy victory by the champions.") == 0
 
 
+def test_a_plan_that_keeps_every_content_word_and_asks_for_no_more_changes_nothing() -> None:
+    plan = EditPlan("They won an old house.", tuple(Edit.insert(word) for word in ("won", "old", "house")))
+    assert faults(plan, "They won an old house.") == 0
+    assert faults(plan, "They won a old house.") == 1
+
+
+def test_signs_that_part_clauses_count_too() -> None:
+    plan = EditPlan(
+        "It is old; bought new.", (Edit.insert("old"), Edit.insert("new"), Edit.substitute("bought", "won"))
+    )
+    assert faults(plan, "It is old; won new.") == 0
+    assert faults(plan, "It is old, won new.") == 1
+
+
 def test_fewer_faults_come_first_and_ties_stay_in_order() -> None:
     source = "It may exacerbate."
     found = best(source, "mayacerbate itx", "it mayacerbate", "it may make worse", "it may worse", keep=4)

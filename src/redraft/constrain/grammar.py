@@ -30,6 +30,8 @@ _BE = _words("am is are was were be been being 's 're 'm get gets got getting")
 _HAVE = _words("have has had having 've 'd")
 _DETERMINERS = _words("a an the this that these those each every some any no its his her their our my your")
 _BETWEEN = _words("not 't never also already always ever just still since only often soon then been")
+_BEFORE_SO = frozenset({"", ",", ";", ":", "and"})
+_BEFORE_NOT = frozenset({"is", "are", "was", "were", "be", "been", "am", "being", "seems", "became", "become"})
 _SUBJECTS = _words("i he she it we they you who")
 _PLURAL_SUBJECTS = _words("we they you these those both")
 _AFTER_NOUN = _words("of for in with at on to from by who that which where")
@@ -60,6 +62,10 @@ def may_stand_for(word: str, target: str, before: str = "") -> bool:
 
     `before` is the word before it, in small letters. Words that the dictionary does not have, and phrases, may.
     """
+    if target == "so" and before not in _BEFORE_SO:  # "so it rained", not "it so rained"
+        return False
+    if target.startswith("not ") and before not in _BEFORE_NOT:  # "is not available", not "a not available item"
+        return False
     own, other = _parts_of_speech(word), _parts_of_speech(target)
     if before in _SUBJECTS | _MODALS | {"to", "not"} and "VERB" in own:
         own = frozenset({"VERB"})

@@ -194,7 +194,7 @@ class Predicted:
             wrong = self._review(run).wrong
             targets = [text for text in name.targets if text not in wrong]
             if not name.is_of_term:
-                targets = [text for text in targets if self._keeps_terms(run, text)]
+                targets = [text for text in targets if self._fits(run, text)]
             self._substitute(run, targets, SURE, name.note)
 
     def _replace(self, run: range, entry: Entry) -> None:

@@ -72,7 +72,7 @@ class Faults:
     less often; a name, number or negation that is lost or new, unless the plan says so; a predicted substitution with
     neither its word nor a target in the text; a word that was to stay and is gone. Where every content word
     has its edit, also: a content word that is new, and a preposition or pronoun that is lost or new beside the plan
-    carried out in place.
+    carried out in place; any change at all where it asks for none.
     """
 
     def __init__(self, plan: EditPlan, commonness: Commonness) -> None:
@@ -83,10 +83,11 @@ class Faults:
         self._gone = " ".join(edit.phrase for edit in plan.edits if edit.kind in ("delete", "substitute"))
         self._new = " ".join(text for edit in plan.edits for text in edit.targets or (edit.phrase,))
         named = {part for edit in plan.edits for part in _parts(edit.phrase)}
-        self._is_full = all(part in named for part in _parts(plan.source) if is_content(part))
+        self._is_full = bool(named) and all(part in named for part in _parts(plan.source) if is_content(part))
         self._stems = {part[:_STEM] for part in self._known}
-        self._relations = Counter(filter(_RELATIONS.__contains__, _parts(literal(plan))))
+        self._relations = _relations(literal(plan))
         self._deletions = sum(edit.kind == "delete" for edit in plan.edits)
+        self._changes_nothing = all(edit.kind == "insert" for edit in plan.edits)
 
     def of(self, candidate: Candidate) -> int:
         text = candidate.output
@@ -107,8 +108,10 @@ class Faults:
         """What the model did though the plan names every content word."""
         if not self._is_full:
             return 0
+        if self._changes_nothing and text != self._source:
+            return 1
         new = sum(part.isalpha() and is_content(part) and part[:_STEM] not in self._stems for part in _parts(text))
-        relations = Counter(filter(_RELATIONS.__contains__, _parts(text)))
+        relations = _relations(text)
         lost, added = (self._relations - relations).total(), (relations - self._relations).total()
         return new + max(0, lost - self._deletions) + added
 
@@ -117,6 +120,11 @@ class Faults:
             one.status == "unmet" and one.edit.kind in ("insert", "substitute") and not is_asked(one.edit)
             for one in verdicts
         )
+
+
+def _relations(text: str) -> Counter[str]:
+    """The small words of a text that relate others, and the signs that part its clauses."""
+    return Counter([part for part in _parts(text) if part in _RELATIONS] + [sign for sign in text if sign in ";:"])
 
 
 def _lacks(texts: str, word: str) -> bool:
