@@ -6,7 +6,7 @@ import os
 import pytest
 
 from redraft.constrain.planner import shipped_predictor
-from redraft.constrain.target_guard import TargetGuard
+from redraft.constrain.target_guard import TargetGuard, same_spelling
 from redraft.errors import CorpusError, ModelError
 from redraft.fit import wordnet_tables
 
@@ -188,3 +188,8 @@ def test_but_not_for_words_that_say_no_more(phrase, target):
 def test_close_senses(one, other, close):
     assert GUARD.have_close_senses(one, other) is close
     assert bool(GUARD.senses(one)) is (one != "qwertz")
+
+
+def test_spellings_of_one_word():
+    assert same_spelling("Apologised", "apologized")
+    assert not same_spelling("practice", "exercise")

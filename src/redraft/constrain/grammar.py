@@ -30,6 +30,7 @@ _BE = _words("am is are was were be been being 's 're 'm get gets got getting")
 _HAVE = _words("have has had having 've 'd")
 _DETERMINERS = _words("a an the this that these those each every some any no its his her their our my your")
 _BETWEEN = _words("not 't never also already always ever just still since only often soon then been")
+_QUANTITIES = frozenset({"many", "several", "few", "more", "most"})
 _BEFORE_SO = frozenset({"", ",", ";", ":", "and"})
 _BEFORE_NOT = frozenset({"is", "are", "was", "were", "be", "been", "am", "being", "seems", "became", "become"})
 _SUBJECTS = _words("i he she it we they you who")
@@ -62,16 +63,20 @@ def may_stand_for(word: str, target: str, before: str = "") -> bool:
 
     `before` is the word before it, in small letters. Words that the dictionary does not have, and phrases, may.
     """
-    if target == "so" and before not in _BEFORE_SO:  # "so it rained", not "it so rained"
-        return False
-    if target.startswith("not ") and before not in _BEFORE_NOT:  # "is not available", not "a not available item"
-        return False
     own, other = _parts_of_speech(word), _parts_of_speech(target)
     if before in _SUBJECTS | _MODALS | {"to", "not"} and "VERB" in own:
         own = frozenset({"VERB"})
     elif before in _DETERMINERS | _PREPOSITIONS and "NOUN" in own:
         own -= {"VERB"}
     return not own or not other or bool(own & other)
+
+
+def may_follow(target: str, before: str) -> bool:
+    """Whether a target can stand behind a word: "so it rained", not "it so rained"; "is not available", not "a not
+    available item"."""
+    if target == "so":
+        return before in _BEFORE_SO
+    return not target.startswith("not ") or before in _BEFORE_NOT
 
 
 @lru_cache(4096)
@@ -81,6 +86,8 @@ def _parts_of_speech(word: str) -> frozenset[str]:
     found = set(_lemmas(word.lower()))
     if "VERB" in found and word.lower().endswith(("ed", "ing", "en")):
         found.add("ADJ")  # participles
+    if word.lower() in _QUANTITIES:
+        found.add("ADJ")  # the dictionary has them as nouns
     return frozenset(found & {"NOUN", "VERB", "ADJ", "ADV"})
 
 

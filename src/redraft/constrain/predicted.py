@@ -18,11 +18,11 @@ from redraft.align.qualifiers import qualifiers
 from redraft.align.words import APOSTROPHES, Word, normal, split_words
 from redraft.constrain.common_names import SURE, CommonName, CommonNames
 from redraft.constrain.edits import Edit, EditPlan, Strength, folded
-from redraft.constrain.grammar import may_stand_for
+from redraft.constrain.grammar import may_follow, may_stand_for
 from redraft.constrain.lexicon import Entry, Lexicon
 from redraft.constrain.phrases import places
 from redraft.constrain.reviewed_targets import Reviewed, ReviewedTargets
-from redraft.constrain.target_guard import TargetGuard
+from redraft.constrain.target_guard import TargetGuard, same_spelling
 from redraft.errors import ConfigError, shown
 
 Floats = NDArray[np.floating]
@@ -31,7 +31,7 @@ ALTERNATIVES = 3  # targets that a substitution offers
 _DIAL: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
 _MEANING = 0.2  # weight of what the meaning needs: names, numbers, negations, qualifiers, addresses
 _PULL = {"insert": 0.05, "delete": 0.72, "substitute": 0.07}  # weights of edits that are fairly sure
-_LEFT_OUT = 0.6  # probability from which a word is left out at light and medium: a lost qualifier changes the meaning
+_LEFT_OUT = 0.7  # probability from which a word is left out at light and medium: a lost qualifier changes the meaning
 _MOST_DELETED = 0.5  # share of a sentence's words: something is to be left of it
 _LONG = 22  # words of a sentence that a strong plan splits
 _SPLIT = 0.6  # how likely that is what a person would do
@@ -194,7 +194,8 @@ class Predicted:
             wrong = self._review(run).wrong
             targets = [text for text in name.targets if text not in wrong]
             if not name.is_of_term:
-                targets = [text for text in targets if self._fits(run, text)]
+                before = self._before(run)
+                targets = [text for text in targets if may_follow(text, before) and self._keeps_terms(run, text)]
             self._substitute(run, targets, SURE, name.note)
 
     def _replace(self, run: range, entry: Entry) -> None:
@@ -232,7 +233,7 @@ class Predicted:
         phrase, review = self._phrase(run), self._review(run)
         return replace(entry, targets=tuple(
             item for item in entry.targets
-            if (review is _NOT_REVIEWED or item[0] in review.possible)
+            if (review is _NOT_REVIEWED or item[0] in review.possible) and not same_spelling(phrase, item[0])
             and self.guard.refused(phrase, item[0]) is None and self._fits(run, item[0])
         ))  # fmt: skip
 
@@ -242,8 +243,12 @@ class Predicted:
 
     def _fits(self, run: range, target: str) -> bool:
         """Whether a target is the part of speech that stands there, and breaks no term."""
-        before = normal(self.words[run[0] - 1].text) if run[0] else ""
-        return may_stand_for(self._phrase(run), target, before) and self._keeps_terms(run, target)
+        before = self._before(run)
+        stands = may_stand_for(self._phrase(run), target, before) and may_follow(target, before)
+        return stands and self._keeps_terms(run, target)
+
+    def _before(self, run: range) -> str:
+        return normal(self.words[run[0] - 1].text) if run[0] else ""
 
     def _keeps_terms(self, run: range, target: str) -> bool:
         """Whether no fixed term is broken: one is replaced as a whole, or is a term with the target too."""

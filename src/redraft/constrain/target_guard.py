@@ -663,6 +663,11 @@ def _derived(one: str, other: str) -> bool:
 
 
 @lru_cache(65_536)
+def same_spelling(phrase: str, target: str) -> bool:
+    """Whether two are one word, as it is written in Britain and in America."""
+    return _spelling(phrase.lower()) == _spelling(target.lower())
+
+
 def _spelling(word: str) -> str:
     word = "".join(letter for letter in normalize("NFD", word) if not combining(letter))
     for british, american in _SPELLINGS:
