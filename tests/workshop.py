@@ -55,10 +55,12 @@ def build(folder: Path) -> None:
     for name in ("examples", "benchmarks"):
         shutil.copytree(ROOT / name, folder / name)
     (folder / "docs").mkdir()
-    shutil.copy(ROOT / "docs" / "results.md", folder / "docs")
+    for name in ("results.md", "told.md"):
+        shutil.copy(ROOT / "docs" / name, folder / "docs")
     (folder / "experiments").mkdir()
     shutil.copy(ROOT / "experiments" / "start.toml", folder / "experiments")
-    _write(folder / "experiments" / "paper.toml", EXPERIMENT)
+    for name in ("paper", "told", "predicted"):
+        _write(folder / "experiments" / f"{name}.toml", EXPERIMENT)
     _write(folder / "experiments" / "rows.ids", "0", "1")
 
 

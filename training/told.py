@@ -20,9 +20,9 @@ from torch import Tensor
 from redraft.align.function_words import is_content
 from redraft.align.names import missing_negations
 from redraft.align.trained import TrainedAligner
-from redraft.constrain.edits import STRENGTHS, EditPlan
+from redraft.constrain.edits import EditPlan
 from redraft.constrain.mark_tokens import MarkTokens
-from redraft.constrain.marks import mark
+from redraft.constrain.marks import STRENGTH_MARKS, mark
 from redraft.constrain.target_guard import TargetGuard
 from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
@@ -95,7 +95,7 @@ def _report(data: Path, folder: Path, device: torch.device) -> None:
     redrafter = Redrafter(str(folder / "model"), config=DecodeConfig(method="beam", beams=4), device=str(device),
                           graphs=device.type == "cuda")  # fmt: skip
     found = {}
-    for strength in (None, *STRENGTHS):
+    for strength in (None, *STRENGTH_MARKS):
         plans = [EditPlan(source, (), strength) for source in held.sources]
         outputs = [one.output for one in redrafter.stream(plans, batch_size=64)]
         found[strength or "bare"] = figures(held, outputs)

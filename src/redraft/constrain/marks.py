@@ -34,7 +34,7 @@ PLACEHOLDERS = tuple(MARKS)
 
 Marked = tuple["Mark | str", ...]
 
-_STRENGTHS: dict[Strength, Mark] = {"light": Mark.LIGHT, "medium": Mark.MEDIUM, "strong": Mark.STRONG}
+STRENGTH_MARKS: dict[Strength, Mark] = {"light": Mark.LIGHT, "medium": Mark.MEDIUM, "strong": Mark.STRONG}
 _OF_KIND = {"insert": Mark.KEEP, "delete": Mark.DELETE, "substitute": Mark.REPLACE}
 
 
@@ -54,7 +54,7 @@ def mark(plan: EditPlan) -> Marked:
     """
     here, elsewhere = _placed(plan)
     breaks = [_break(plan.source, edit) for edit in plan.edits if edit.kind == "split"]
-    pieces: list[Mark | str] = [_STRENGTHS[plan.strength]] if plan.strength in _STRENGTHS else []
+    pieces: list[Mark | str] = [STRENGTH_MARKS[plan.strength]] if plan.strength in STRENGTH_MARKS else []
     pieces += [Mark.SPLIT for place in breaks if place is None]
     for edit in elsewhere:
         pieces += _before_text(edit)
@@ -162,8 +162,8 @@ class _Reader:
             self._read_text(piece)
 
     def _read_mark(self, mark: Mark) -> None:
-        if mark in _STRENGTHS.values():
-            self._strength = next(name for name, one in _STRENGTHS.items() if one is mark)
+        if mark in STRENGTH_MARKS.values():
+            self._strength = next(name for name, one in STRENGTH_MARKS.items() if one is mark)
         elif mark is Mark.TEXT:
             self._source, self._kind = "", None
             self._edits = [replace(edit, span=None) for edit in self._edits]
