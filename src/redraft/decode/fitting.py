@@ -35,9 +35,9 @@ class SenseWeights:
 
     Fitted on 200 predicted substitutions (766 targets; Wikipedia and MultiNLI, medium strength) that one reader judged:
     the right sense in a usable form, or not. AUC 0.81 by cross-validation, and 0.81 on BenchLS, NNSeval and lex.mturk,
-    which are for measuring only. On 100 others, `least` keeps half of the good substitutions, and wrong senses fall from
-    29 to 10 % of first targets; with what `possible` adds (1.0), two thirds and 14 %. `likely` depends on the rewriter:
-    a new one needs a new fit.
+    which are for measuring only. On 100 others, `least` keeps half of the good substitutions, and wrong senses fall
+    from 29 to 10 % of first targets; with what `possible` adds (1.0), two thirds and 14 %. `likely` depends on the
+    rewriter: a new one needs a new fit.
     """
 
     likely: float
