@@ -12,7 +12,7 @@ import pytest
 import redraft
 
 ROOT = Path(redraft.__file__).parent
-STAGES = ("align", "constrain", "decode", "evaluate", "fit", "tune", "experiment", "serve", "cli")
+STAGES = ("align", "constrain", "check", "decode", "evaluate", "fit", "tune", "experiment", "serve", "cli")
 NO_TORCH = (
     *(
         f"align/{name}.py"
@@ -27,6 +27,7 @@ NO_TORCH = (
             "literal", "shielded_plans", "common_names", "target_guard",
         )
     ),
+    "check/exact.py", "check/meaning.py", "check/rules/*.py",
     "evaluate/*.py",
     *(f"fit/{name}.py" for name in ("pair_files", "rewriter_settings", "schedules", "common_names", "wordnet_tables")),
     "cli/main.py",

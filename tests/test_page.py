@@ -204,6 +204,30 @@ def test_what_was_asked_for_and_not_done_is_said_and_so_is_what_the_model_did_no
     assert page.locator(".failed, .literal").count() == 0
 
 
+def test_sentences_that_may_not_say_the_same_are_marked_and_listed_the_riskiest_first(page):
+    def answered(route):
+        answer = route.fetch().json()
+        for number, sentence in enumerate(answer["sentences"]):
+            meaning = {"risk": 0.7 + 0.2 * number, "alarm": True, "words": ["not"], "why": "the output lacks “not”",
+                       "spans": {"source": [], "output": []}}  # fmt: skip
+            for one in (sentence, sentence["candidates"][0]):
+                one["meaning"] = meaning
+        route.fulfill(json=answer)
+
+    page.route("**/v1/simplify", answered)
+    simplified(page)
+    page.wait_for_selector("#stop", state="hidden")
+    assert page.locator(".doubt").first.inner_text() == "May not say the same (70 %): the output lacks “not”."
+    assert page.locator("#review button").all_inner_texts() == ["Sentence 2", "Sentence 1"]
+    page.click("#review button >> nth=0")
+    assert page.evaluate("document.activeElement.closest('.sentence').dataset.number") == "2"
+    page.locator(".sentence").nth(1).get_by_label("Use the original").check()
+    assert page.locator("#review button").all_inner_texts() == ["Sentence 1"]
+    page.locator(".sentence").nth(0).get_by_label("Use the original").check()
+    assert page.locator("#review").is_hidden()
+    assert page.said == []
+
+
 def test_own_terms_are_followed_in_what_is_left_alone_as_well(page, simplifier):
     page.click(".wishes summary")
     page.fill("#glossary", "Hypertonie = Bluthochdruck")

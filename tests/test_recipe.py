@@ -26,13 +26,14 @@ from training.tokenizer import END, MASK, PAD
 
 from redraft import Edit, EditPlan
 from redraft.align.names import made_up, missing, names, numbers
+from redraft.check.meaning import Meaning
 from redraft.constrain.mark_tokens import add_marks
 from redraft.constrain.target_guard import TargetGuard
 from redraft.errors import ConfigError
 from redraft.fit.linked_pairs import LinkedPair
 from redraft.fit.plan_examples import PlanSampler
 from redraft.fit.rewriter_batches import pad_rows
-from redraft.fit.tagged_pairs import read_tagged
+from redraft.fit.tagged_pairs import TaggedPair, read_tagged
 from tokenizers_in_memory import TOKENIZERS
 
 # ---- names and numbers ----
@@ -439,3 +440,16 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
     assert redrafter.model.config.max_position_embeddings == 96
     plan = EditPlan("The old man saw the house.", (Edit.substitute("house", "home"), Edit.split()), "strong")
     assert redrafter(plan, max_tokens=5).candidates
+
+
+def test_distilled_pairs_with_an_alarm_are_left_out():
+    class Suspicious:
+        def check(self, pairs):
+            yield from (Meaning(1.0, "sold" in output, "") for _, output in pairs)
+
+    pairs = [
+        TaggedPair("distilled_light", False, "He bought it.", "He sold it."),
+        TaggedPair("turk_valid", False, "He bought it.", "He sold it."),
+        TaggedPair("distilled_light", False, "He purchased it.", "He bought it."),
+    ]
+    assert told.without_alarms(pairs, Suspicious()) == pairs[1:]

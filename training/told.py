@@ -20,6 +20,7 @@ from torch import Tensor
 from redraft.align.function_words import is_content
 from redraft.align.names import missing_negations
 from redraft.align.trained import TrainedAligner
+from redraft.check.meaning_check import MeaningCheck
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.mark_tokens import MarkTokens
 from redraft.constrain.marks import STRENGTH_MARKS, mark
@@ -118,12 +119,19 @@ def told_pairs(data: Path, work: Path, settings: SimpleNamespace) -> list[Tagged
         corpus = load_corpus("automets", "train", data=data / "eval")
         found += [TaggedPair("automets_tokens", False, *pair)
                   for pair in zip(corpus.sources, corpus.references[0], strict=True)]  # fmt: skip
-    return [
+    kept = [
         pair for pair in found
         if pair.tag in settings.corpora and not is_broken(pair) and not is_copy(pair.source, pair.target)
         and (not hardly_differs(pair.source, pair.target) or rng.random() < settings.near_copies
              or not pair.tag.startswith("distilled"))
     ]  # fmt: skip
+    return without_alarms(kept, MeaningCheck.load()) if settings.checked else kept
+
+
+def without_alarms(pairs: Sequence[TaggedPair], check: MeaningCheck) -> list[TaggedPair]:
+    """Without distilled pairs that may not say the same."""
+    distilled = check.check((pair.source, pair.target) for pair in pairs if pair.tag.startswith("distilled"))
+    return [pair for pair in pairs if not (pair.tag.startswith("distilled") and next(distilled).alarm)]
 
 
 def linked_rows(pairs: Sequence[TaggedPair], folder: Path, processes: int, device: torch.device) -> list[Row]:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from redraft.check.meaning_check import MeaningCheck
     from redraft.constrain.compiler import compile
     from redraft.constrain.edits import Edit, EditPlan
     from redraft.constrain.plan_files import read_plans, write_plans
@@ -22,6 +23,7 @@ __all__ = [
     "Decoded",
     "Edit",
     "EditPlan",
+    "MeaningCheck",
     "Planner",
     "Redrafter",
     "Simplifier",
@@ -37,6 +39,7 @@ _WHERE = {
     "Decoded": "redraft.decode.decoded",
     "Edit": "redraft.constrain.edits",
     "EditPlan": "redraft.constrain.edits",
+    "MeaningCheck": "redraft.check.meaning_check",
     "Planner": "redraft.constrain.planner",
     "Redrafter": "redraft.decode.redrafter",
     "Simplifier": "redraft.decode.simplifier",

@@ -57,9 +57,14 @@ class PairBatch:
         return self._shares(self.width, self.forms.shape[1])
 
     @property
+    def there(self) -> Tensor:
+        """(batch, place): whether there is a word."""
+        return self.forms != _NONE
+
+    @property
     def cells(self) -> Tensor:
         """(batch, 1, n, m): 1 where there is a word pair."""
-        there = self.forms != _NONE
+        there = self.there
         return (there[:, : self.width, None] & there[:, None, self.width :])[:, None].float()
 
     @property

@@ -63,7 +63,7 @@ class TrainedAligner:
         model.load_state_dict(weights)
         place = chosen_device(device)
         known = digest((path / _WEIGHTS).read_bytes())
-        return cls(model.to(place, _dtype(place)), reader, threshold=about["threshold"], digest=known)
+        return cls(model.to(place, fast_dtype(place)), reader, threshold=about["threshold"], digest=known)
 
     def save(self, folder: str | Path) -> None:
         path = Path(folder)
@@ -96,7 +96,7 @@ class TrainedAligner:
             sizes = self.reader.lengths(ahead)
             fit = [at for at in range(len(ahead)) if all(ahead[at]) and sizes[at] <= self.reader.limit]
             self.too_long += sum(size > self.reader.limit for size in sizes)
-            for group in _by_length(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS * scale):
+            for group in by_length(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS * scale):
                 for at, one in zip(group, read(self._tables([ahead[at] for at in group])), strict=True):
                     found[at] = one
             for (source, target), what in zip(ahead, found, strict=True):
@@ -122,7 +122,7 @@ def links_above(tables: Tensor, threshold: float) -> list[Links]:
     return [frozenset(links[start:end]) for start, end in pairwise(ends)]
 
 
-def _dtype(place: torch.device) -> torch.dtype:
+def fast_dtype(place: torch.device) -> torch.dtype:
     """bfloat16 where the machine computes in it, which is twice as fast; else float32."""
     if place.type == "cuda":
         return torch.bfloat16
@@ -130,7 +130,7 @@ def _dtype(place: torch.device) -> torch.dtype:
     return torch.bfloat16 if supported else torch.float32
 
 
-def _by_length(order: Sequence[int], sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+def by_length(order: Sequence[int], sizes: Sequence[int], most: int) -> Iterator[list[int]]:
     """Groups of at most so many tokens, padding included; `order` is by size."""
     group: list[int] = []
     for at in order:

@@ -62,6 +62,7 @@ class EvaluateOptions:
     oracle: Annotated[
         str | None, option("plans to hold --plans against: their precision and recall", "FILE", panel=_WHAT)
     ] = None
+    meaning: Annotated[bool, option("also how many outputs may not say the same as their source", panel=_WHAT)] = False
     bertscore: Annotated[
         str | None,
         option(
@@ -182,6 +183,10 @@ def _extra_measures(
     from redraft.evaluate.precision import PlanPrecision
 
     measures: list[Measure] = []
+    if options.meaning:
+        from redraft.evaluate.meaning import AtRisk
+
+        measures.append(AtRisk())
     if options.bertscore is not None:
         layer = None if options.bertscore_layer is None else whole_number("--bertscore-layer", options.bertscore_layer)
         measures.append(BertScore(options.bertscore or DEFAULT, layer=layer))

@@ -20,6 +20,8 @@ def explained(result: Result) -> str:
     lines = [f"  {decoded.source.strip()}", f"→ {output}", *map(_line, others)]
     if stayed:
         lines.append(f"  ✓ keep {', '.join(stayed)}")
+    if decoded.meaning and decoded.meaning.alarm:
+        lines.append(f"  ! may not say the same ({decoded.meaning.risk:.0%}): {decoded.meaning.why}")
     if decoded.missing:
         lines.append(f"  ! missing: {', '.join(decoded.missing)}")
     if decoded.literal:

@@ -14,6 +14,7 @@ import typer
 from redraft import __version__
 from redraft.cli.align import add_align
 from redraft.cli.bench import add_bench
+from redraft.cli.check import add_check
 from redraft.cli.evaluate import add_evaluate
 from redraft.cli.experiment import add_experiment
 from redraft.cli.plan import add_plan
@@ -22,6 +23,7 @@ from redraft.cli.simplify import add_simplify
 from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, say
 from redraft.cli.train import add_train
 from redraft.cli.train_aligner import add_train_aligner
+from redraft.cli.train_checker import add_train_checker
 from redraft.cli.train_predictor import add_train_predictor
 from redraft.cli.tune import add_tune
 from redraft.errors import RedraftError
@@ -39,12 +41,14 @@ def commands() -> Any:
     add_serve(app)
     add_plan(app)
     add_align(app)
+    add_check(app)
     add_evaluate(app)
     add_experiment(app)
     add_bench(app)
     add_train(app)
     add_train_aligner(app)
     add_train_predictor(app)
+    add_train_checker(app)
     add_tune(app)
     return typer.main.get_command(app)
 

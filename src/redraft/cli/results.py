@@ -97,6 +97,7 @@ class Written:
     impossible: int = 0  # edits of the lines written
     unchanged: int = 0  # lines that were left as they are
     not_done: list[str] = field(default_factory=list)  # edits that a person asked for, each with its line
+    at_risk: list[tuple[float, str]] = field(default_factory=list)  # texts that may not say the same: risk, and why
 
 
 def write_results(
@@ -130,6 +131,7 @@ def write_results(
                 count.impossible += sum(verdict.status == "impossible" for verdict in result.decoded.edits)
                 count.unchanged += result.decoded.unchanged is not None
                 count.not_done += _not_done(result.line.number, result.decoded)
+                count.at_risk += _at_risk(result.line.number, result.decoded)
             lines.append(shown(result))
         file.write("".join(f"{line}{end}" for line in lines).encode("utf-8", "replace"))
         file.flush()
@@ -145,6 +147,13 @@ def write_results(
 def _not_done(line: int, decoded: Decoded) -> list[str]:
     found = (described(one.edit) + (f" ({one.edit.note})" if one.edit.note else "") for one in decoded.not_done)
     return list(dict.fromkeys(f"line {line}: {what}" for what in found))
+
+
+def _at_risk(line: int, decoded: Decoded) -> list[tuple[float, str]]:
+    meaning = decoded.meaning
+    if meaning is None or not meaning.alarm:
+        return []
+    return [(meaning.risk, f"line {line}: {meaning.why} ({meaning.risk:.0%})")]
 
 
 @contextmanager

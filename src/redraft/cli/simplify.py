@@ -30,7 +30,7 @@ from redraft.cli.planner import given_planner_option, load_planner
 from redraft.cli.progress import lines_of, with_bar
 from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
 from redraft.cli.settings import config_from_flags, hints_of, setting_text
-from redraft.cli.talk import OK, SKIPPED, say, whole_number
+from redraft.cli.talk import AT_RISK, OK, SKIPPED, say, whole_number
 from redraft.constrain.phrases import Variants
 from redraft.constrain.plan_files import OnError
 from redraft.decode.config import SIMPLIFY, DecodeConfig
@@ -69,7 +69,8 @@ A sentence longer than the model reads is rewritten in pieces, clause by clause,
 without a span.
 Standard output gets exactly one line for each line of input (with --explain, one block), everything else goes to
 standard error.
-Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or input, 130 interrupted.
+Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or input, 3 with --strict-meaning: a text may
+not say the same, 130 interrupted.
 """
 
 
@@ -137,6 +138,8 @@ class SimplifyOptions:
     ] = False
     trace: Annotated[bool, option("with --json: the search, step by step, in every object", panel=_OUT)] = False
     out: Annotated[str | None, option("write there instead of to standard output", "FILE", panel=_OUT)] = None
+    no_check: Annotated[bool, option("do not check whether texts still say the same", panel=_OUT)] = False
+    strict_meaning: Annotated[bool, option("exit status 3 where a text may not say the same", panel=_OUT)] = False
     resume: Annotated[bool, option("with --out: go on behind the lines that are there", panel=_OUT)] = False
 
     settings: Annotated[
@@ -237,7 +240,9 @@ def run_simplify(options: SimplifyOptions) -> int:
         raise
     finally:
         _tell(count, options)
-    return SKIPPED if count.skipped else OK
+    if count.skipped:
+        return SKIPPED
+    return AT_RISK if options.strict_meaning and count.at_risk else OK
 
 
 def _check_options(options: SimplifyOptions) -> None:
@@ -250,6 +255,8 @@ def _check_options(options: SimplifyOptions) -> None:
         raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
     if options.plan != "predict" and (flag := given_planner_option(options)):
         raise ConfigError(f"{flag} is about plans that are predicted.", "Add --plan predict, or leave it out.")
+    if options.strict_meaning and options.no_check:
+        raise ConfigError("--strict-meaning needs the check that --no-check leaves out.", "Leave one of them out.")
     if options.resume and (options.out is None or options.explain):
         raise ConfigError("--resume goes on with a file of one line for each line of input.",
                           "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
@@ -265,6 +272,10 @@ def _tell(count: Written, options: SimplifyOptions) -> None:
     if count.not_done:
         more = "" if len(count.not_done) <= _SHOWN else f"\n  and {len(count.not_done) - _SHOWN} more; see --json"
         say("asked for, but not done:\n  " + "\n  ".join(count.not_done[:_SHOWN]) + more)
+    if count.at_risk:
+        worst = [what for _, what in sorted(count.at_risk, key=lambda one: -one[0])]
+        more = "" if len(worst) <= _SHOWN else f"\n  and {len(worst) - _SHOWN} more; see --json"
+        say("may not say the same, the riskiest first:\n  " + "\n  ".join(worst[:_SHOWN]) + more)
     if count.impossible and not options.json:
         say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
     if count.skipped:
@@ -301,4 +312,9 @@ def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifie
         graphs=options.graphs,
     )
     search_only = options.table is not None and planner is None
-    return Simplifier(redrafter, planner, search_only=search_only, **planning)
+    check = None
+    if not (options.no_check or search_only or config.method == "beam"):
+        from redraft.check.meaning_check import MeaningCheck
+
+        check = MeaningCheck.load(planner=planner, device=options.device)
+    return Simplifier(redrafter, planner, check=check, search_only=search_only, **planning)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from redraft.errors import ConfigError, shown
 
-OK, SKIPPED, MISTAKE, UNFINISHED, INTERRUPTED = 0, 1, 2, 3, 130
+OK, SKIPPED, MISTAKE, UNFINISHED, AT_RISK, INTERRUPTED = 0, 1, 2, 3, 3, 130
 
 
 def say(message: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from unicodedata import combining, normalize
@@ -15,7 +15,7 @@ from redraft.align.names import is_negation
 from redraft.constrain.table_files import read_rows
 
 # Contrasts end with a semicolon: what stands on two sides of a bar must not be written for one another.
-_CONTRASTS = {
+CONTRASTS = {
     "another unit": """
         kilometre kilometer km | mile | nautical_mile | metre meter | foot feet | inch | yard | centimetre
             centimeter cm | millimetre millimeter mm ;
@@ -467,6 +467,24 @@ class TargetGuard:
         """The numbers of the synsets that a phrase may belong to."""
         return self._synsets(self.forms(phrase.lower()))
 
+    def antonyms(self, word: str) -> set[str]:
+        return {other for form in self.forms(word.lower()) for other in self._table.antonyms.get(form, ())}
+
+    def sisters(self, word: str) -> set[str]:
+        """Words for other things of the same kind: they stand under the same word, in their first senses."""
+        forms = self.forms(word.lower())
+        parents = {self._table.synsets[place][2] for form in forms for place in self._table.main.get(form, ())}
+        return {other for parent in parents - {-1} for other in self._children.get(parent, ())} - forms
+
+    @cached_property
+    def _children(self) -> dict[int, set[str]]:
+        """The words directly under a synset, in their first senses."""
+        found = defaultdict(set)
+        for word, places in self._table.main.items():
+            for place in places:
+                found[self._table.synsets[place][2]].add(word)
+        return found
+
     def have_close_senses(self, phrase: str, target: str) -> bool:
         """Whether the two may share a synset, or the one directly above."""
         here, there = (self._up(self.senses(text), 1) for text in (phrase, target))
@@ -606,7 +624,7 @@ def _parsed(cells: list[str]) -> list[str]:
 def _contrasts() -> dict[str, list[tuple[str, int, int]]]:
     """phrase → (reason, line, place in it) of each contrast it is part of."""
     found = defaultdict(list)
-    lines = ((reason, line) for reason, text in _CONTRASTS.items() for line in text.split(";"))
+    lines = ((reason, line) for reason, text in CONTRASTS.items() for line in text.split(";"))
     for number, (reason, line) in enumerate(lines):
         for cell, phrases in enumerate(line.split("|")):
             for phrase in phrases.split():

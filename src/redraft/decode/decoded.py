@@ -7,6 +7,7 @@ from typing import Any
 
 from redraft.align.addresses import missing_addresses
 from redraft.align.names import missing, missing_negations, missing_signs
+from redraft.check.meaning import Meaning
 from redraft.constrain.edits import Edit
 from redraft.constrain.verdicts import Verdict
 
@@ -27,6 +28,7 @@ class Candidate:
     tokens: tuple[int, ...]  # with the end token
     truncated: bool  # cut at the maximum length
     literal: bool = False  # the source edited word by word, not written by the model
+    meaning: Meaning | None = None  # whether it still says the same, where that was checked
 
     @property
     def not_done(self) -> list[Verdict]:
@@ -34,7 +36,9 @@ class Candidate:
         return [verdict for verdict in self.edits if is_asked(verdict.edit) and verdict.status != "satisfied"]
 
     def to_json(self) -> dict[str, Any]:
-        known = {"literal": True} if self.literal else {}
+        known: dict[str, Any] = {"literal": True} if self.literal else {}
+        if self.meaning is not None:
+            known["meaning"] = self.meaning.to_json()
         return {
             "output": self.output,
             "log_prob": self.log_prob,
@@ -82,6 +86,10 @@ class Decoded:
     @property
     def literal(self) -> bool:
         return self.candidates[0].literal
+
+    @property
+    def meaning(self) -> Meaning | None:
+        return self.candidates[0].meaning
 
     @property
     def missing(self) -> list[str]:

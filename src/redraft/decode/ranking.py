@@ -12,7 +12,7 @@ from redraft.align.function_words import is_content
 from redraft.align.names import made_up, missing, missing_negations
 from redraft.align.words import APOSTROPHES, HYPHENS, normal, split_words
 from redraft.constrain.commonness import Commonness
-from redraft.constrain.edits import EditPlan, folded
+from redraft.constrain.edits import Edit, EditPlan, folded
 from redraft.constrain.literal import literal
 from redraft.constrain.verdicts import Verdict, judge
 from redraft.decode.decoded import Candidate, Decoded, is_asked
@@ -33,11 +33,9 @@ _RELATED = """
 _RELATIONS = frozenset(_RELATED.split())
 
 
-def ranked(
-    decoded: Decoded, plan: EditPlan, commonness: Commonness, keep: int, is_intact: Callable[[str], bool]
-) -> Decoded:
-    """The first `keep` candidates, in this order: edits that a person asked for, protected text, no text that the model
-    finds most unlikely, faults, and last the order of the search.
+def ranked(decoded: Decoded, plan: EditPlan, commonness: Commonness, is_intact: Callable[[str], bool]) -> Decoded:
+    """The candidates in this order: edits that a person asked for, protected text, no text that the model finds most
+    unlikely, faults, and last the order of the search.
 
     The plan carried out word by word is a candidate too. It is given where every text of the model is worse: it has no
     likelihood, and it comes after texts that are as good.
@@ -53,16 +51,16 @@ def ranked(
         unlikely = not candidate.literal and (candidate.log_prob < likely or mean < _GARBLED)
         return asked, not is_intact(candidate.output), unlikely, faults.of(candidate)
 
-    candidates = [*decoded.candidates, *_literal(plan, decoded.candidates)]
-    return replace(decoded, candidates=tuple(sorted(candidates, key=key)[:keep]))
+    found = {one.output for one in decoded.candidates}
+    candidates = [*decoded.candidates, *(one for one in [edited(plan)] if one.output not in found)]
+    return replace(decoded, candidates=tuple(sorted(candidates, key=key)))
 
 
-def _literal(plan: EditPlan, found: Sequence[Candidate]) -> Iterator[Candidate]:
-    """The source with the plan's edits in place; deletions only where a person asked for them."""
-    edits = tuple(edit for edit in plan.edits if edit.kind != "delete" or is_asked(edit))
+def edited(plan: EditPlan, without: Sequence[Edit] = ()) -> Candidate:
+    """The source with the plan's edits in place, some left out; deletions only where a person asked for them."""
+    edits = tuple(edit for edit in plan.edits if edit not in without and (edit.kind != "delete" or is_asked(edit)))
     text = literal(replace(plan, edits=edits))
-    if text not in {one.output for one in found}:
-        yield Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False, literal=True)
+    return Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False, literal=True)
 
 
 class Faults:

@@ -1,4 +1,4 @@
-"""Texts in, simpler ones out, the same way for every door: predict, mark, search, rank, restore."""
+"""Texts in, simpler ones out, the same way for every door: predict, mark, search, rank, restore, check."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from itertools import islice
 from typing import Any
 
 from redraft.align.protected import Shielded
+from redraft.check.meaning import SAME
+from redraft.check.meaning_check import MeaningCheck
 from redraft.constrain.commonness import Commonness
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.literal import literal
@@ -25,6 +27,8 @@ from redraft.decode.models import StepModel
 from redraft.decode.pieces import divided, united
 from redraft.decode.ranking import ranked
 from redraft.decode.redrafter import Redrafter
+from redraft.decode.trusted import trusted
+from redraft.decode.trusted import united as united_meaning
 
 _AHEAD = 512  # texts planned at once
 _OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
@@ -49,27 +53,34 @@ class Simplifier:
     wishes. What a person asked for (an edit without a probability) comes before everything else; where no text of the
     model does it, the source is edited word by word.
 
+    With a `check`, a text that may not say the same as its source gives way to one that does; every result says how
+    sure that is (`meaning`).
+
     `search_only`: what the search finds is what comes out. Nothing is predicted, hidden from the model or ranked. With
     the method "beam", the baseline, nothing is hidden or ranked either.
     """
 
     def __init__(
-        self, redrafter: Redrafter | None = None, planner: Planner | None = None, *, search_only: bool = False,
-        **planning: Any,
+        self, redrafter: Redrafter | None = None, planner: Planner | None = None, *, check: MeaningCheck | None = None,
+        search_only: bool = False, **planning: Any,
     ) -> None:  # fmt: skip
         self.redrafter, self.planning, self.search_only = redrafter or Redrafter(), planning, search_only
         self.planner = None if search_only else planner
+        self.check = None if self._is_plain else check
 
     @classmethod
     def load(cls, model: Any = None, *, device: str | None = None, **planning: Any) -> Simplifier:
-        """With the model and the predictor that come with the package, or another model."""
+        """With the model, the predictor and the check that come with the package, or another model."""
         redrafter = Redrafter(model, config=DecodeConfig(**SIMPLIFY), device=device)
-        return cls(redrafter, Planner.load(device=device), **planning)
+        planner = Planner.load(device=device)
+        return cls(redrafter, planner, check=MeaningCheck.load(planner=planner), **planning)
 
     def under(self, *, config: DecodeConfig | None = None, **planning: Any) -> Simplifier:
         """The same model and planner with other settings."""
         redrafter = self.redrafter if config is None else self.redrafter.under(config)
-        return Simplifier(redrafter, self.planner, search_only=self.search_only, **{**self.planning, **planning})
+        return Simplifier(
+            redrafter, self.planner, check=self.check, search_only=self.search_only, **{**self.planning, **planning}
+        )
 
     def __call__(self, text: EditPlan | str, **changes: Any) -> Decoded:
         return next(self.stream([text], **changes))
@@ -109,10 +120,7 @@ class Simplifier:
             [part.shown for part in every], batch_size=batch_size, trace=trace,
             candidates=config.candidates if self._is_plain else config.beams,
         )  # fmt: skip
-        done = (
-            found if self._is_plain else self._restored(part, found, config.candidates)
-            for part, found in zip(every, searched, strict=True)
-        )
+        done = searched if self._is_plain else self._finished(every, searched, batch_size)
         for plan, some in zip(plans, parts, strict=True):
             yield _joined(plan.source, list(islice(done, len(some)))) if some else self._untouched(plan)
 
@@ -133,8 +141,19 @@ class Simplifier:
         shown, shield = shielded_plan(whole)
         return _Part(plan, whole, closed(shown if reads_plans(self.redrafter.model) else whole), shield)
 
-    def _restored(self, part: _Part, found: Decoded, keep: int) -> Decoded:
-        """The best candidates for the plan itself, with everything that was hidden."""
+    def _finished(self, parts: Sequence[_Part], found: Iterator[Decoded], batch_size: int) -> Iterator[Decoded]:
+        """Restored, ranked, checked and cut to the candidates that were asked for."""
+        waiting = iter(parts)
+        while some := list(islice(waiting, batch_size)):
+            ranked = [(part.plan, self._restored(part, next(found))) for part in some]
+            best = trusted(self.check, ranked) if self.check else (one for _, one in ranked)
+            for one in best:
+                kept = one.candidates[: self.redrafter.config.candidates]
+                scored = (self._scored(one.source, candidate) for candidate in kept)
+                yield replace(one, candidates=tuple(scored))
+
+    def _restored(self, part: _Part, found: Decoded) -> Decoded:
+        """The candidates for the plan itself, the best first, with everything that was hidden."""
         source = part.plan.source
         hidden = reads_plans(self.redrafter.model) and bool(part.shield.originals)
         found = reopened(replace(part.shown, source=part.shield.text if hidden else source), found)
@@ -148,10 +167,9 @@ class Simplifier:
         def is_intact(text: str) -> bool:
             return all(text.count(original) >= source.count(original) for original in part.shield.originals)
 
-        best = ranked(found, part.whole, self._commonness, keep, is_intact)
-        return replace(best, candidates=tuple(
-            replace(self._scored(source, one), edits=one.edits[: len(part.plan.edits)]) for one in best.candidates
-        ))  # fmt: skip
+        best = ranked(found, part.whole, self._commonness, is_intact)
+        own = (replace(one, edits=one.edits[: len(part.plan.edits)]) for one in best.candidates)
+        return replace(best, source=source, candidates=tuple(own))
 
     def _scored(self, source: str, candidate: Candidate) -> Candidate:
         """A text that was not written by the model gets the likelihood that it would have had."""
@@ -167,7 +185,9 @@ class Simplifier:
     def _untouched(self, plan: EditPlan) -> Decoded:
         """The source with the edits of its plan made in place, without the model."""
         text = literal(plan).strip()
-        same = Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False, literal=text != plan.source.strip())
+        is_edited = text != plan.source.strip()
+        meaning = None if self.check is None else self.check(plan.source, text) if is_edited else SAME
+        same = Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False, is_edited, meaning)
         why = unreadable(plan.source, self._commonness) or "its plan says so"
         return Decoded(plan.source, (same,), unchanged=None if same.literal else why)
 
@@ -184,6 +204,7 @@ def _joined(source: str, parts: Sequence[Decoded]) -> Decoded:
         tuple(token for part in parts for token in part.candidates[0].tokens),
         any(part.truncated for part in parts),
         any(part.literal for part in parts),
+        united_meaning(parts),
     )
     return Decoded(source, (best,), tuple(step for part in parts for step in part.trace), pieces=len(parts))
 

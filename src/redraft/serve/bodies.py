@@ -106,10 +106,11 @@ class SimpleCandidate(Body):
     edits: Edits  # with what became of each
     literal: bool  # edited word by word, not written by the model
     not_done: Edits  # asked for by a person (without a probability), but not in the output
+    meaning: dict[str, Any] | None = None  # risk, alarm, words, why, spans; null where it was not checked
 
 
 class SimpleSentence(Body):
-    """`output`, `edits`, `literal` and `not_done` are those of the first candidate."""
+    """`output`, `edits`, `literal`, `not_done` and `meaning` are those of the first candidate."""
 
     space: str
     source: str
@@ -120,6 +121,7 @@ class SimpleSentence(Body):
     not_done: Edits
     candidates: list[SimpleCandidate]
     missing: list[str]  # names, numbers and negations that the output lacks
+    meaning: dict[str, Any] | None = None
     unchanged: str | None
     trace: list[dict[str, Any]] = []
 

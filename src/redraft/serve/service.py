@@ -89,6 +89,7 @@ class Service:
             not_done=best.not_done,
             candidates=candidates,
             missing=found.missing,
+            meaning=best.meaning,
             unchanged=found.unchanged,
         )
         if request.trace:

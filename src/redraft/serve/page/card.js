@@ -194,6 +194,10 @@ function warnings(sentence) {
     const what = sentence.failed.map(plain).join("; ");
     box.append(el("p", { class: "missing failed" }, `Asked for, but not done: ${what}. Choose other words, or write the sentence yourself.`));
   }
+  if (sentence.doubt) {
+    const { why, risk } = sentence.doubt;
+    box.append(el("p", { class: "missing doubt" }, `May not say the same (${Math.round(100 * risk)} %): ${why}.`));
+  }
   const missing = sentence.option?.missing ?? [];
   if (missing.length) box.append(el("p", { class: "missing" }, `Check: not in the new sentence: ${missing.join(", ")}`));
   if (sentence.option?.literal) box.append(el("p", { class: "quiet literal" }, "Edited word by word."));

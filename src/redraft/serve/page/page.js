@@ -1,5 +1,5 @@
 // The page: takes a text, has it planned and rewritten part by part, and keeps the sentences on show.
-import { ask, byId, clearProblem, say, showProblem, takeKey } from "./common.js";
+import { ask, byId, clearProblem, el, say, showProblem, takeKey } from "./common.js";
 import { drawCard, makeCard } from "./card.js";
 import { asHtml, asPlan, asText, copy, download } from "./export.js";
 import { closeMenu } from "./menu.js";
@@ -171,8 +171,18 @@ function drawSummary() {
     left ? `${counted(left, "sentence")} not rewritten.` : "",
     size ? `The last ${counted(size, "character")} of your text were not worked on; exports hold them as they are.` : "",
   ].join(" ");
+  drawReview();
   clearTimeout(measuring);
   measuring = setTimeout(measure, 300);
+}
+
+// Sentences that may not say the same, the riskiest first; each leads to its card.
+function drawReview() {
+  const doubtful = sentences.filter(({ doubt, accepted }) => doubt && !accepted).sort((one, two) => two.doubt.risk - one.doubt.risk);
+  const leads = doubtful.map(({ number }) =>
+    el("button", { type: "button", class: "lead", onclick: () => refocus({ number }) }, `Sentence ${number}`));
+  byId("review").hidden = !doubtful.length;
+  byId("review").replaceChildren(el("p", {}, "Check these first; they may not say the same:"), ...leads);
 }
 
 // The figures of what is on show; they change with every choice, and need no model.

@@ -141,8 +141,8 @@ export class Sentence {
   // The different texts to choose from; the first is the service's own choice.
   get options() {
     if (!this.answer) return [];
-    const { output, edits, missing, literal, not_done } = this.answer;
-    const first = { output, edits, missing, literal, not_done };
+    const { output, edits, missing, literal, not_done, meaning } = this.answer;
+    const first = { output, edits, missing, literal, not_done, meaning };
     const seen = new Set([first.output]);
     const others = (this.answer.candidates ?? []).filter(({ output }) => !seen.has(output) && seen.add(output));
     return [first, ...others];
@@ -169,6 +169,12 @@ export class Sentence {
   // What a person asked for, here or by keep list and glossary, and the text chosen does not show.
   get failed() {
     return this.pending ? [] : this.option?.not_done ?? [];
+  }
+
+  // Why the text chosen may not say the same as the source; null where nothing speaks for it.
+  get doubt() {
+    const meaning = this.option?.meaning;
+    return !this.pending && meaning?.alarm ? meaning : null;
   }
 
   get unchanged() {

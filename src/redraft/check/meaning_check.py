@@ -1,0 +1,147 @@
+"""Does an output still say the same as its source? Exact checks and the trained one, weighed together."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+
+from redraft.align.protected import Span, overlaps
+from redraft.align.words import Word, split_words
+from redraft.check.exact import findings
+from redraft.check.meaning import SAME, Meaning
+from redraft.check.rules.finding import Finding
+from redraft.check.trained import ABOUT, Judged, TrainedCheck
+from redraft.check.word_facts import WordFacts
+from redraft.constrain.phrases import find
+from redraft.constrain.planner import Planner
+from redraft.errors import ConfigError
+from redraft.files import digest
+
+_AHEAD = 256  # pairs read at once
+_BLAMED = 0.5  # how likely a word is to blame, from which it is named
+_MOST = 6  # words that the trained check names
+_SURE = 5.0  # the weight of a kind of finding that no training example has
+_ALL = 1.0  # the risk of an output that is empty
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each fact adds to the logit of the risk, and the risk from which it is an alarm."""
+
+    facts: Mapping[str, float]
+    bias: float
+    level: float
+
+    def risk(self, facts: Mapping[str, float]) -> float:
+        logit = self.bias + sum(self.facts.get(name, _SURE) * value for name, value in facts.items())
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+
+
+class MeaningCheck:
+    """Checks pairs of texts; loads in about a second."""
+
+    def __init__(self, trained: TrainedCheck, weights: Weights, planner: Planner) -> None:
+        self.trained, self.weights, self._planner = trained, weights, planner
+
+    @classmethod
+    def load(
+        cls, folder: str | Path | None = None, *, planner: Planner | None = None, device: str | None = None
+    ) -> MeaningCheck:
+        """The check of a folder, or the one that comes with the package. A planner lends its tables and its encoder."""
+        path = Path(str(files("redraft.check").joinpath("shipped"))) if folder is None else Path(folder)
+        planner = planner or Planner.load(device=device)
+        known = WordFacts.of_planner(planner)
+        trained = TrainedCheck.load(path, planner.predictor, known)
+        about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
+        return cls(trained, Weights(about["weights"], about["bias"], about["level"]), planner)
+
+    @property
+    def digest(self) -> str:
+        """Tells one check from another."""
+        return digest(json.dumps([self.trained.digest, dict(self.weights.facts), self.weights.bias]).encode())
+
+    def __call__(self, source: str, output: str, *, stays: Sequence[str] = ()) -> Meaning:
+        return next(self.check([(source, output)], stays=stays))
+
+    def check(self, pairs: Iterable[tuple[str, str]], *, stays: Sequence[str] = ()) -> Iterator[Meaning]:
+        """In order; `stays` are words that every output must have where its source has them."""
+        waiting = iter(pairs)
+        while ahead := list(islice(waiting, _AHEAD)):
+            for source, output in ahead:
+                if not isinstance(source, str) or not isinstance(output, str):
+                    raise ConfigError("a text to check is no string.", "Give pairs of strings.")
+            differ = [pair for pair in ahead if _is_to_read(*pair)]
+            words = [tuple(tuple(word.text for word in split_words(text)) for text in pair) for pair in differ]
+            judged = self.trained.judge((source, output) for source, output in words)
+            for pair in ahead:
+                yield self._weighed(*pair, next(judged), stays) if _is_to_read(*pair) else _plain(*pair)
+
+    def facts(self, source: str, output: str, found: Sequence[Finding], judged: Judged | None) -> dict[str, float]:
+        """What the risk is made of."""
+        words = [[word.text for word in split_words(text)] for text in (source, output)]
+        lost, new = self.trained.reader.facts.shares(words[0], words[1])
+        kinds = {finding.kind: 1.0 for finding in found}
+        shares = {"lost": lost, "left out": float(lost > 0), "new": new, "added": float(new > 0)}
+        return {"trained": judged.logit if judged else 0.0, **shares, **kinds}
+
+    def _weighed(self, source: str, output: str, judged: Judged | None, stays: Sequence[str]) -> Meaning:
+        found = findings(source, output, stays=stays, guard=self._planner.guard)
+        risk = self.weights.risk(self.facts(source, output, found, judged))
+        alarm = risk >= self.weights.level or any(finding.kind == "must stay" for finding in found)
+        blamed = [_spans(source, _named(found, 0)), _spans(output, _named(found, 1))]
+        reasons = [finding.why for finding in found]
+        if alarm:
+            for reason, side, spans in self._doubts(source, output, judged):
+                new = [span for span in spans if not overlaps(span, blamed[side])]
+                if new:
+                    texts = ", ".join(dict.fromkeys((source, output)[side][start:end] for start, end in new))
+                    reasons.append(reason.format(texts))
+                    blamed[side] = sorted([*blamed[side], *new])
+        if judged is None:
+            reasons.append(f"judged by rules alone: {self._planner.unreadable(source) or 'too long for the network'}")
+        words = [text[start:end] for text, some in ((output, blamed[1]), (source, blamed[0])) for start, end in some]
+        why = "; ".join(reasons) or ("the texts may not say the same" if alarm else "")
+        return Meaning(risk, alarm, why, tuple(blamed[0]), tuple(blamed[1]), tuple(dict.fromkeys(words)))
+
+    def _doubts(self, source: str, output: str, judged: Judged | None) -> Iterator[tuple[str, int, list[Span]]]:
+        """What tables and the network hold against a pair: a reason, the side it is about, and the places there."""
+        one, two = split_words(source), split_words(output)
+        lost, new = self.trained.reader.facts.unexplained([w.text for w in one], [w.text for w in two])
+        yield "the output leaves out “{}”", 0, [(one[at].start, one[at].end) for at in lost]
+        yield "the output adds “{}”", 1, [(two[at].start, two[at].end) for at in new]
+        if judged is not None:
+            yield "“{}” may say something else", 1, _blamed(two, judged.output)
+            yield "“{}” may be lost", 0, _blamed(one, judged.source)
+
+
+def _is_to_read(source: str, output: str) -> bool:
+    return bool(source.strip()) and bool(output.strip()) and source.split() != output.split()
+
+
+def _plain(source: str, output: str) -> Meaning:
+    """Of texts that are the same, or of which one is empty."""
+    if source.split() == output.split():
+        return SAME
+    return Meaning(_ALL, True, "the output is empty" if source.strip() else "the source is empty")
+
+
+def _named(found: Sequence[Finding], side: int) -> list[str]:
+    return [word for finding in found for word in (finding.source, finding.output)[side]]
+
+
+def _spans(text: str, phrases: Iterable[str]) -> list[Span]:
+    """Where phrases stand, whatever their case."""
+    lowered = text.lower()
+    return find(lowered, [phrase.lower() for phrase in phrases]) if len(lowered) == len(text) else []
+
+
+def _blamed(words: Sequence[Word], chances: Sequence[float]) -> list[Span]:
+    """The words most likely to blame, in their order."""
+    order = sorted(range(len(words)), key=lambda at: -chances[at])[:_MOST]
+    named = sorted(at for at in order if chances[at] >= _BLAMED and any(map(str.isalnum, words[at].text)))
+    return [(words[at].start, words[at].end) for at in named]

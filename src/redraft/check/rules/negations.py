@@ -1,0 +1,144 @@
+"""Negations, and words that work like one: refrain, fail to, unless, unsafe."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from redraft.align.function_words import is_content
+from redraft.check.rules.bounds import bounded
+from redraft.check.rules.finding import Finding
+from redraft.check.rules.phrases import NOTHING, Phrases, Run, word_set
+from redraft.check.rules.sides import Side
+from redraft.constrain.target_guard import TargetGuard
+
+# A denial behind a negation cancels it ("did not fail to"), and so does a limit ("not unless" is "only if").
+NEGATIVE = Phrases({
+    "negation": """
+        no, not, never, none, nobody, nothing, nowhere, neither, nor, cannot, no longer, no one, hardly, barely,
+        scarcely, rarely, seldom, hardly any, hardly ever, almost never, almost no, excluding, instead of, rather than,
+        other than, apart from, in place of, yet to, dont, didnt, doesnt, isnt, wasnt, arent, wouldnt, couldnt,
+        shouldnt, cant, hasnt, havent
+    """,
+    "denial": """
+        fail to, fails to, failed to, failing to, failure to, refrain, refrains, refrained, refraining, abstain,
+        abstains, abstained, abstaining, avoid, avoids, avoided, avoiding, unable, inability, lack, lacks, lacked,
+        lacking, absence of, absent, refuse, refuses, refused, refusing, refusal, deny, denies, denied, denying,
+        prohibit, prohibits, prohibited, prohibiting, forbid, forbids, forbade, forbidden, forbidding, ban, bans,
+        banned, banning, prevent, prevents, prevented, preventing, exclude, excludes, excluded, stop, stops, stopped,
+        stopping, cease, ceases, ceased, free of, free from, devoid of, far from, too few, illegal, unlawful,
+        against the law, impossible, reject, rejects, rejected, rejecting, decline to, declines to, declined to,
+        turn down, turned down, keep away from, stay away from, stayed away from, disallow, disallowed, outlaw,
+        outlawed, rejection, denial, prohibition, exclusion, prevention, avoidance, inadvisable
+    """,
+    "limit": """
+        unless, without, except, except for, except if, except when, until, all but, everyone but, everybody but,
+        everything but, with the exception of
+    """,
+    NOTHING: """
+        not only, whether or not, no matter, no doubt, nothing but, none other than, last but not least, not to mention,
+        if not, no sooner, why not, free of charge
+    """,
+})  # fmt: skip
+_CANCELS = {"denial": 3, "limit": 8}  # words from a negation to what cancels it, at most
+_CLAUSE_ENDS = frozenset({".", "!", "?", ";", "and", "or", "but"})
+_ABOUT = 3  # words behind a negation that it may be about
+# Words that may say without a negation what the other side says with one.
+_HIDDEN_NEGATIONS = word_set("""
+    end ends ended ending finish finished finishes quit halt halted free few fewer little missing misses missed lost
+    empty oppose opposes opposed opposing opposition declined declines ignore ignores ignored forget forgets forgot
+    forgotten doubt doubts doubted differ differs different otherwise lest secret silent only alone former formerly used
+    minus unlike rare lose loses block blocks blocked hinder hindered skip skips skipped too away just beyond against
+    disappeared vanished dead zero protect protects protected disagree disagreed disagrees fail fails failed failing
+    failure suspend suspends suspended cancel cancels cancelled canceled exempt close closes closed veto vetoes vetoed
+    contraindicated
+""")
+_OPPOSED = frozenset({"the opposite", "the other direction", "another quantity"})
+_PREFIXES = ("un", "in", "im", "il", "ir", "dis", "non")
+_STEM = 3  # letters by which a word is known without its prefix
+
+
+def negations(one: Side, two: Side, guard: TargetGuard) -> Iterator[Finding]:
+    """Negations are counted, however they are said; those that both texts have count on neither side."""
+    before, after = _negatives(one, two, guard), _negatives(two, one, guard)
+    gone, new = _beyond(one, before, two, after), _beyond(two, after, one, before)
+    lost = tuple(one.phrase(run.start, run.end) for run in gone)
+    added = tuple(two.phrase(run.start, run.end) for run in new)
+    if len(gone) - len(new) > _excused(one, gone, two, guard):
+        yield Finding("negation", lost, added, f"the output lacks “{', '.join(lost)}”")
+    elif len(new) - len(gone) > _excused(two, new, one, guard):
+        yield Finding("negation", lost, added, f"the output adds “{', '.join(added)}”")
+
+
+def _negatives(side: Side, other: Side, guard: TargetGuard) -> list[Run]:
+    """What counts as a negation: neither a double one, nor that of "not more than 5", which `bounds` reads."""
+    in_bounds = {side.parts.word[at] for bound in bounded(side).values() for at in range(bound.start, bound.end)}
+    read = [run for run in NEGATIVE.found_in(side.plain) if run.group != "negation" or run.start not in in_bounds]
+    rest = {*range(len(side.plain))} - {at for run in read for at in range(run.start, run.end)}
+    in_words = [Run(at, at + 1, "denial") for at in rest if _is_turned(side.plain[at], side, other, guard)]
+    found = sorted([*read, *in_words])
+    cancelled = {run for pair in pairwise(found) if _cancel(side, *pair) for run in pair}
+    counted = [run for run in found if run not in cancelled and side.plain[run.start] != "until"]
+    return [run for run in counted if run == counted[0] or side.plain[run.start] != "nor"]  # neither … nor is one
+
+
+def _cancel(side: Side, first: Run, second: Run) -> bool:
+    between = side.plain[first.end : second.start]
+    near = first.group == "negation" and len(between) < _CANCELS.get(second.group, 0)
+    return near and _CLAUSE_ENDS.isdisjoint(between)
+
+
+def _is_turned(word: str, side: Side, other: Side, guard: TargetGuard) -> bool:
+    """Whether a word stands where the other side has it without its negative prefix or ending: unsafe, safe."""
+    if word in other.plain:
+        return False
+    new = {*other.plain} - {*side.plain}
+    return any(is_negative_of(word, one) and _are_opposite(word, one, guard) for one in new)
+
+
+def is_negative_of(word: str, other: str) -> bool:
+    """Whether a word may be another with a negative prefix or ending, by its first letters: illegally, legal."""
+    stems = [word.removeprefix(prefix) for prefix in _PREFIXES if word.startswith(prefix)]
+    stems += [word.removesuffix("less")] if word.endswith("less") else []
+    return any(len(stem) >= _STEM and stem[:_STEM] == other[:_STEM] for stem in stems)
+
+
+def _has_negative_prefix(word: str, guard: TargetGuard) -> bool:
+    """Insufficient, asymptomatic, non-refundable; but not income."""
+    stems = [word.removeprefix(prefix) for prefix in ("a", *_PREFIXES) if word.startswith(prefix)]
+    return word.startswith("non-") or any(guard.senses(stem) and _are_opposite(word, stem, guard) for stem in stems)
+
+
+def _are_opposite(one: str, other: str, guard: TargetGuard) -> bool:
+    if not one.isalpha() or not other.isalpha():
+        return False
+    reasons = guard.refused(one, other), guard.refused(other, one)
+    return not _OPPOSED.isdisjoint(reasons)
+
+
+def _beyond(side: Side, runs: Sequence[Run], other: Side, others: Sequence[Run]) -> list[Run]:
+    """The negations of one side without as many of the same words as the other has."""
+    there = Counter(other.plain[run.start : run.end] for run in others)
+    found = []
+    for run in runs:
+        phrase = side.plain[run.start : run.end]
+        if there[phrase]:
+            there[phrase] -= 1
+        else:
+            found.append(run)
+    return found
+
+
+def _excused(side: Side, runs: Sequence[Run], other: Side, guard: TargetGuard) -> int:
+    """How many negations of a side the other may say without one: not present, absent; not enough, insufficient."""
+    new = {*other.plain} - {*side.plain}
+    found = sum(word in _HIDDEN_NEGATIONS or _has_negative_prefix(word, guard) for word in new)
+    has_or = any(other.plain.count(word) > side.plain.count(word) for word in ("or", "nor"))
+    for run in runs:
+        about = [word for word in side.plain[run.end : run.end + _ABOUT] if is_content(word)]
+        is_opposite = any(_are_opposite(word, one, guard) for one in new if is_content(one) for word in about)
+        is_repeated = has_or and side.plain.count(side.plain[run.start]) > 1  # no bread and no water: no bread or water
+        is_there = side.plain[run.end - 1] == "to" and side.plain[run.start] in other.plain  # fails to do so: fails
+        found += is_opposite or is_repeated or is_there
+    return found

@@ -1,0 +1,52 @@
+"""Tables of words and phrases, and where a text has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+class Run(NamedTuple):
+    """Words of a text, and the group to which a table assigns them."""
+
+    start: int
+    end: int
+    group: str
+
+
+NOTHING = "nothing"
+
+
+class Phrases:
+    """Phrases of one or more words, each in a group. Of several in one place, the longest counts."""
+
+    def __init__(self, groups: Mapping[str, str]) -> None:
+        """group → its phrases, with commas between them; those in "nothing" only hide shorter ones."""
+        self._group = {
+            tuple(phrase.split()): group for group, phrases in groups.items() for phrase in phrases.split(",")
+        }
+        self.words = frozenset(word for phrase in self._group for word in phrase)
+        self._sizes = range(max(map(len, self._group)), 0, -1)
+
+    def starting_at(self, words: Sequence[str], at: int) -> Run | None:
+        return self._longest(words, ((at, at + size) for size in self._sizes if at + size <= len(words)))
+
+    def ending_at(self, words: Sequence[str], end: int) -> Run | None:
+        return self._longest(words, ((end - size, end) for size in self._sizes if size <= end))
+
+    def _longest(self, words: Sequence[str], places: Iterable[tuple[int, int]]) -> Run | None:
+        runs = (Run(start, end, self._group.get(tuple(words[start:end]), "")) for start, end in places)
+        return next((run for run in runs if run.group), None)
+
+    def found_in(self, words: Sequence[str]) -> Iterator[Run]:
+        """In order, without overlaps."""
+        at = 0
+        while at < len(words):
+            run = self.starting_at(words, at)
+            if run and run.group != NOTHING:
+                yield run
+            at = run.end if run else at + 1

@@ -1,0 +1,120 @@
+"""The trained check: loads, reads pairs in batches of like length, and saves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from redraft.align.batches import PairBatch, PairReader, Words
+from redraft.align.trained import by_length, fast_dtype
+from redraft.check.network import CheckNetwork, CheckShape
+from redraft.check.word_facts import FACTS, WordFacts
+from redraft.constrain.predictor import Predictor
+from redraft.eight_bit import load_eight_bit, save_eight_bit
+from redraft.errors import ModelError
+from redraft.files import digest
+
+ABOUT = "checker.json"
+_TOKENS = 2048  # in a batch, padding included
+_AHEAD = 256  # pairs read at once and sorted by length
+_WEIGHTS = "checker.safetensors"
+_SHARED = "encoder.embeddings."  # weights that are the aligner's
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The logit that a pair differs in meaning, and how likely each word is to blame."""
+
+    logit: float
+    source: tuple[float, ...]
+    output: tuple[float, ...]
+
+
+class CheckReader:
+    """Pairs of texts in words → what the network reads."""
+
+    def __init__(self, pairs: PairReader, facts: WordFacts) -> None:
+        self.pairs, self.facts = pairs, facts
+
+    def batch(self, pairs: Sequence[tuple[Words, Words]]) -> tuple[PairBatch, Tensor]:
+        batch = self.pairs.batch(pairs)
+        known = torch.zeros(*batch.forms.shape, FACTS)
+        for row, pair in zip(known, pairs, strict=True):
+            for start, facts in zip((0, batch.width), self.facts.of(*pair), strict=True):
+                row[start : start + len(facts)] = torch.from_numpy(facts)
+        return batch, known
+
+
+class TrainedCheck:
+    """Says how likely an output says something else than its source, and which words are to blame."""
+
+    def __init__(self, network: CheckNetwork, reader: CheckReader, above: str = "", digest: str = "") -> None:
+        self.network, self.reader, self.above = network.eval(), reader, above
+        self.digest = digest  # of the stored weights: tells one check from another
+
+    @classmethod
+    def load(cls, folder: str | Path, predictor: Predictor, facts: WordFacts) -> TrainedCheck:
+        """The check of a folder; its embeddings are those of the aligner below a predictor."""
+        path = Path(folder)
+        try:
+            about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
+            weights = load_eight_bit(path / _WEIGHTS)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path} holds no meaning check: {str(error).splitlines()[0]}",
+                             "Name a folder that redraft train-checker has written.") from None  # fmt: skip
+        if about["above"] != predictor.above:
+            raise ModelError(f"{path} was trained above another aligner.", "Run redraft train-checker again.")
+        network = new_network(predictor.encoder, CheckShape(**about["shape"]))
+        network.load_state_dict(weights, strict=False)
+        network.encoder.to(fast_dtype(predictor.device))
+        return cls(network.to(predictor.device), CheckReader(predictor.reader, facts), predictor.above,
+                   digest((path / _WEIGHTS).read_bytes()))  # fmt: skip
+
+    def save(self, folder: str | Path, about: dict[str, Any]) -> None:
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        own = {name: weight for name, weight in self.network.state_dict().items() if not name.startswith(_SHARED)}
+        save_eight_bit(path / _WEIGHTS, own)
+        facts = {"above": self.above, "shape": self.network.shape.to_json(), **about}
+        (path / ABOUT).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+    @property
+    def device(self) -> torch.device:
+        return self.network.look.weight.device
+
+    def judge(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Judged | None]:
+        """In order; None for a pair with an empty side, or longer than the encoder reads."""
+        waiting, reader = iter(pairs), self.reader.pairs
+        while ahead := list(islice(waiting, _AHEAD)):
+            found: list[Judged | None] = [None] * len(ahead)
+            sizes = reader.lengths(ahead)
+            fit = [at for at in range(len(ahead)) if all(ahead[at]) and sizes[at] <= reader.limit]
+            for group in by_length(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS):
+                for at, one in zip(group, self._judged([ahead[at] for at in group]), strict=True):
+                    found[at] = one
+            yield from found
+
+    @torch.inference_mode()
+    def _judged(self, pairs: Sequence[tuple[Words, Words]]) -> Iterator[Judged]:
+        batch, known = self.reader.batch(pairs)
+        words, logits = self.network(batch.to(self.device), known.to(self.device))
+        chances = words.float().sigmoid().cpu().numpy()
+        for (source, output), row, logit in zip(pairs, chances, logits.float().tolist(), strict=True):
+            yield Judged(
+                logit, tuple(map(float, row[: len(source)])),
+                tuple(map(float, row[batch.width : batch.width + len(output)])),
+            )  # fmt: skip
+
+
+def new_network(aligner: Any, shape: CheckShape | None = None) -> CheckNetwork:
+    """A network that starts with the embeddings and a copy of the layers of an aligner's encoder, in float32."""
+    encoder = deepcopy(aligner).float()
+    return CheckNetwork(encoder, shape or CheckShape(hidden=encoder.config.hidden_size))

@@ -1,0 +1,151 @@
+"""What tables know of the words that two texts do not share: explained by a word of the other side, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redraft.align.batches import Words
+from redraft.align.function_words import is_content
+from redraft.align.names import is_number
+from redraft.align.words import normal
+from redraft.check.rules.bounds import BOUNDS
+from redraft.check.rules.modality import MODALS
+from redraft.check.rules.negations import NEGATIVE
+from redraft.check.rules.quantifiers import QUANTIFIERS
+from redraft.constrain.common_names import CommonNames
+from redraft.constrain.commonness import Commonness
+from redraft.constrain.lexicon import Lexicon
+from redraft.constrain.planner import Planner
+from redraft.constrain.reviewed_targets import ReviewedTargets
+from redraft.constrain.target_guard import TargetGuard
+
+FACTS = 4  # it stands on one side alone; a word of the other side explains it; one is refused; how common it is
+_STEM = 4  # letters by which two forms of a word are known
+_SHARE = 0.02  # of the replacements of a word: rarer targets explain nothing
+_MOST = 40  # words of a side that are compared: more are too many to ask for each pair
+_REMEMBERED = 400_000
+
+_RULED = NEGATIVE.words | MODALS.words | QUANTIFIERS.words | BOUNDS.words
+
+Floats = NDArray[np.float32]
+
+
+class WordFacts:
+    """Facts about each word of a pair, by WordNet, by what people write for it, and by how common it is."""
+
+    def __init__(
+        self, guard: TargetGuard, lexicon: Lexicon, reviewed: ReviewedTargets, names: CommonNames,
+        commonness: Commonness,
+    ) -> None:  # fmt: skip
+        self._guard, self._lexicon, self._reviewed, self._names = guard, lexicon, reviewed, names
+        self._commonness = commonness
+        self._known: dict[tuple[str, str], tuple[bool, bool]] = {}
+        self._known_targets: dict[str, tuple[tuple[str, ...], ...]] = {}
+
+    @classmethod
+    def of_planner(cls, planner: Planner) -> WordFacts:
+        """By the tables of a planner."""
+        tables = planner.predictor.tables
+        return cls(planner.guard, tables.lexicon, planner.reviewed, planner.common, tables.commonness)
+
+    def of(self, source: Words, output: Words) -> tuple[Floats, Floats]:
+        """(word, fact) of either side."""
+        one, two = ([normal(word) for word in side] for side in (source, output))
+        lost, new = _alone(one, two), _alone(two, one)
+        verdicts = {(old, word): self._verdict(old, word) for old in lost[:_MOST] for word in new[:_MOST]}
+        explained = {side for (old, word), (fine, _) in verdicts.items() if fine for side in ((0, old), (1, word))}
+        explained |= set(self._said(lost[:_MOST], one, two))
+        refused = {side for (old, word), (_, bad) in verdicts.items() if bad for side in ((0, old), (1, word))}
+        rows = []
+        for side, words, alone in ((0, one, set(lost)), (1, two, set(new))):
+            rows.append(np.array([
+                (word in alone, (side, word) in explained, (side, word) in refused and (side, word) not in explained,
+                 self._commonness.zipf(word) / 8)
+                for word in words
+            ], np.float32).reshape(len(words), FACTS))  # fmt: skip
+        return rows[0], rows[1]
+
+    def unexplained(self, source: Words, output: Words) -> tuple[list[int], list[int]]:
+        """The places of the content words that the output lacks and of those it adds, for no reason that is known.
+
+        Words of which the rules know other ways to say them are left to the rules.
+        """
+        lost, new = (
+            [at for at, row in enumerate(facts) if row[0] and not row[1] and not _is_ruled(words[at])]
+            for words, facts in zip((source, output), self.of(source, output), strict=True)
+        )
+        return lost, new
+
+    def shares(self, source: Words, output: Words) -> tuple[float, float]:
+        """The same as shares of the content words of either side."""
+        lost, new = self.unexplained(source, output)
+        return len(lost) / max(1, sum(map(is_content, source))), len(new) / max(1, sum(map(is_content, output)))
+
+    def _verdict(self, old: str, word: str) -> tuple[bool, bool]:
+        """Whether a word may be written for another as far as is known, and whether it must not be."""
+        found = self._known.get((old, word))
+        if found is None:
+            if len(self._known) > _REMEMBERED:
+                self._known.clear()
+            bad = self._guard.refused(old, word) is not None or word in self._judged_wrong(old)
+            found = self._known[old, word] = not bad and self._may_become(old, word), bad
+        return found
+
+    def _judged_wrong(self, old: str) -> tuple[str, ...]:
+        judged = self._reviewed.entry(old)
+        return judged.wrong if judged else ()
+
+    def _may_become(self, old: str, word: str) -> bool:
+        forms = self._guard.forms(word)
+        known = {one for target in self._targets(old) for part in target for one in self._guard.forms(part)}
+        return self._guard.have_close_senses(old, word) or not forms.isdisjoint(known)
+
+    def _targets(self, old: str) -> tuple[tuple[str, ...], ...]:
+        """What is written for a word in any of its forms, as words: by people, by the reader, by the common names."""
+        found = self._known_targets.get(old)
+        if found is None:
+            texts: list[str] = []
+            for form in self._guard.forms(old):
+                entry, judged, name = self._lexicon.entry(form), self._reviewed.entry(form), self._names.entry(form)
+                texts += [text for text, share in entry.targets if share >= _SHARE] if entry else []
+                texts += [*judged.safe, *judged.possible] if judged else []
+                texts += name.targets if name else []
+            found = self._known_targets[old] = tuple(tuple(text.split()) for text in dict.fromkeys(texts))
+        return found
+
+    def _said(self, lost: Sequence[str], one: Sequence[str], two: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Words of a phrase and of what is written for it: "pursuant to" and "under", "absorbs" and "takes in".
+
+        A phrase counts where the output has it more often than the source.
+        """
+        phrases: set[tuple[str, ...]] = {(old,) for old in lost}
+        for table in (self._reviewed, self._names):
+            phrases |= {tuple(one[at] for at in place) for place, _ in table.found_in(one) if len(place) > 1}
+        for phrase in phrases:
+            for target in self._targets(" ".join(phrase)):
+                more = self._count(target, two) - self._count(target, one)
+                if more > 0 or (more == 0 and set(target) <= set(phrase) != set(target)):
+                    yield from ((0, word) for word in phrase)
+                    yield from ((1, word) for word in two if self._guard.forms(word) & self._guard.forms(target[0]))
+                    yield from ((1, word) for word in target)
+
+    def _count(self, phrase: tuple[str, ...], words: Sequence[str]) -> int:
+        """How often a phrase stands there, its first word in any form."""
+        size, first = len(phrase), self._guard.forms(phrase[0])
+        return sum(
+            tuple(words[at + 1 : at + size]) == phrase[1:] and not first.isdisjoint(self._guard.forms(words[at]))
+            for at in range(len(words) - size + 1)
+        )
+
+
+def _is_ruled(word: str) -> bool:
+    return normal(word) in _RULED or is_number(word)
+
+
+def _alone(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Content words that the other side has in no form."""
+    stems = {word[:_STEM] for word in others}
+    return list(dict.fromkeys(word for word in words if is_content(word) and word[:_STEM] not in stems))

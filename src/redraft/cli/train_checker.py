@@ -1,0 +1,65 @@
+"""`redraft train-checker`: a meaning check of your own, by the command that made the shipped one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+from redraft.cli.command import add_command, option
+from redraft.cli.options import Device, LeaveOut, Seed
+from redraft.cli.talk import OK, say, whole_number
+
+if TYPE_CHECKING:
+    from typer import Typer
+
+_EXAMPLES = """\
+examples:
+  redraft train-checker --pairs tagged.tsv.xz --leave-out asset --inference nli.tsv.xz --out mine
+  redraft check --checker mine --source complex.txt --output simple.txt
+
+A run that was killed goes on when the same command is given again.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainCheckerOptions:
+    """Train the check that says whether a rewriting still says the same."""
+
+    pairs: Annotated[
+        list[str], option("sentence pairs: tag ⇥ cased or lower ⇥ source ⇥ target, .xz or plain", "FILE ...")
+    ]
+    leave_out: LeaveOut = field(default_factory=list)
+    inference: Annotated[
+        str, option("labelled pairs: set ⇥ entailment, neutral, contradiction … ⇥ premise ⇥ hypothesis", "FILE")
+    ]
+    out: Annotated[str, option("where the check goes", "DIR")]
+    steps: Annotated[str | None, option("batches of 32 examples (default 6000)", "N")] = None
+    seed: Seed = None
+    device: Device = None
+
+
+def add_train_checker(app: Typer) -> None:
+    add_command(
+        app, "train-checker", run_train_checker, TrainCheckerOptions,
+        help="train the meaning check, on pairs and their corruptions", examples=_EXAMPLES, panel="Make your own",
+    )  # fmt: skip
+
+
+def run_train_checker(options: TrainCheckerOptions) -> int:
+    """The command itself; returns the exit status."""
+    chosen = {}
+    if options.steps is not None:
+        chosen["steps"] = whole_number("--steps", options.steps)
+    if options.seed is not None:
+        chosen["seed"] = whole_number("--seed", options.seed, least=0)
+    from redraft.constrain.planner import Planner
+    from redraft.fit.checker import CheckerTraining, train_checker
+    from redraft.fit.checker_data import read_inference
+    from redraft.fit.tagged_pairs import read_tagged
+
+    train_checker(
+        [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)],
+        list(read_inference(options.inference)), options.out, CheckerTraining(**chosen),
+        planner=Planner.load(device=options.device), say=say,
+    )  # fmt: skip
+    return OK

@@ -1,0 +1,121 @@
+"""Which text is given when the first may not say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+
+from redraft import Edit, EditPlan
+from redraft.check.meaning import SAME, Meaning
+from redraft.constrain.verdicts import judge
+from redraft.decode.decoded import Candidate, Decoded
+from redraft.decode.trusted import trusted, united
+
+
+class Suspicious:
+    """A check that gives an alarm for every output with one of these words; it remembers what it was asked."""
+
+    def __init__(self, *words: str, source: tuple[tuple[int, int], ...] = ()) -> None:
+        self.words, self.source, self.asked = words, source, []
+
+    def check(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Meaning]:
+        for pair in pairs:
+            self.asked.append(pair)
+            bad = [word for word in self.words if word in pair[1] and word not in pair[0]]
+            yield Meaning(0.9, True, f"{bad[0]} is wrong", self.source) if bad else SAME
+
+
+def predicted(phrase: str, target: str, probability: float) -> Edit:
+    return Edit.substitute(phrase, target, probability=probability)
+
+
+def ranked(plan: EditPlan, *texts: str) -> Decoded:
+    return Decoded(
+        plan.source, tuple(Candidate(text, -0.1, 0.0, tuple(judge(plan, text)), (), False) for text in texts)
+    )
+
+
+def given(check: Suspicious, plan: EditPlan, *texts: str) -> Decoded:
+    (found,) = trusted(check, [(plan, ranked(plan, *texts))])
+    return found
+
+
+PLAN = EditPlan("They begin the big task.", (predicted("begin", "end", 0.9), predicted("big", "large", 0.2)))
+
+
+def test_the_first_text_stays_where_nothing_speaks_against_it():
+    found = given(Suspicious("end"), PLAN, "They start the large task.", "They end it.")
+    assert found.output == "They start the large task."
+    assert found.meaning == SAME
+    assert found.unchanged is None
+
+
+def test_the_next_text_without_an_alarm_is_given():
+    found = given(Suspicious("end"), PLAN, "They end the large task.", "They start the large task.")
+    assert found.output == "They start the large task."
+    assert [one.output for one in found.candidates] == ["They start the large task.", "They end the large task."]
+
+
+def test_predicted_edits_are_given_up_those_to_blame_first():
+    check = Suspicious("end", source=((5, 10),))  # begin
+    assert given(check, PLAN, "They end the large task.").output == "They begin the large task."
+    check = Suspicious("end")  # nothing is named, so the unlikelier edit goes first
+    assert given(check, PLAN, "They end the large task.").output == "They begin the big task."
+
+
+def test_the_source_stays_with_the_reason_where_nothing_can_be_trusted():
+    found = given(Suspicious("end", "large"), PLAN, "They end the large task.")
+    assert found.output == PLAN.source
+    assert found.unchanged == "what the model wrote may not say the same: end is wrong"
+    assert found.meaning == SAME
+
+
+def test_what_a_person_asked_for_is_done_and_is_no_alteration():
+    plan = EditPlan(PLAN.source, (Edit.substitute("begin", "end"), predicted("big", "large", 0.2)))
+    check = Suspicious("end", "large")
+    found = given(check, plan, "They end the large task.")
+    assert found.output == "They end the big task."
+    assert not found.not_done
+    assert check.asked[0] == ("They end the big task.", "They end the large task.")
+
+
+def test_a_text_that_ignores_a_request_is_not_taken_for_being_safe():
+    plan = EditPlan(PLAN.source, (Edit.substitute("begin", "end"),))
+    found = given(Suspicious("finally"), plan, "They finally end the big task.", "They begin the big task.")
+    assert found.output == "They end the big task."
+
+
+def test_an_alarm_stays_visible_where_every_text_has_one():
+    class Always(Suspicious):
+        def check(self, pairs):
+            yield from (Meaning(0.8, True, "who knows") for _ in pairs)
+
+    plan = EditPlan(PLAN.source, (Edit.substitute("begin", "end"),))
+    found = given(Always(), plan, "They end the big task.")
+    assert found.output == "They end the big task."
+    assert found.meaning == Meaning(0.8, True, "who knows")
+
+
+@pytest.mark.parametrize(
+    "risks, alarm, why",
+    [
+        pytest.param([0.1, 0.2], False, "", id="none"),
+        pytest.param([0.1, 0.9], True, "wrong 0.9", id="one"),
+        pytest.param([0.8, 0.9], True, "wrong 0.8; wrong 0.9", id="both"),
+    ],
+)
+def test_the_worst_piece_decides(risks: list[float], alarm: bool, why: str):
+    plan = EditPlan("It is.")
+    parts = []
+    for risk in risks:
+        meaning = Meaning(risk, risk > 0.5, f"wrong {risk}" if risk > 0.5 else "", words=("it",))
+        parts.append(
+            Decoded("It is.", (Candidate("It is.", 0.0, 0.0, tuple(judge(plan, "It is.")), (), False, False, meaning),))
+        )
+    found = united(parts)
+    assert found == Meaning(max(risks), alarm, why, words=("it",))
+
+
+def test_pieces_that_were_not_checked_have_no_meaning():
+    assert united([Decoded("It is.", (Candidate("It is.", 0.0, 0.0, (), (), False),))]) is None
