@@ -74,6 +74,14 @@ def _texts(folder: Path) -> None:
     tagged = [f"turk\tcased\t{one[:-2]} in {n} .\t{other}" for n in range(100) for one, other in PAIRS]
     synonyms = ["physician\tdoctor", "artisans\tmakers", "old\taged"]
     _write(folder / "tagged.tsv", *tagged)
+    _write(folder / "faithful.tsv", *(
+        f"toy\tcased\tHe purchased {n} houses in the old town near the river.\t"
+        f"He bought {n} houses in the old town near the river." for n in range(2, 900)
+    ))  # fmt: skip
+    labels = ("entailment", "contradiction")
+    _write(
+        folder / "nli.tsv", *(f"toy\t{labels[n % 2]}\tHe has {n} dogs.\tHe has {n + n % 2} dogs." for n in range(200))
+    )
     _packed(folder / "DATA" / "pairs" / "pairs.tsv.xz", *tagged[:40])
     _packed(folder / "DATA" / "lexical" / "ppdb-xxxl-lexical-synonyms.txt.xz", *synonyms)
     _packed(folder / "ppdb.txt.xz", *synonyms)
