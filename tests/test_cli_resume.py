@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import threading
 
 import pytest
 
@@ -58,6 +60,94 @@ def test_a_file_of_another_input_is_not_gone_on_with(sources, tmp_path, capsys):
     assert simplify("--input", sources, "--out", tmp_path / "other.txt", "--resume") == 2
     assert "has 500 lines, and the input only 300" in capsys.readouterr().err
     assert (tmp_path / "other.txt").read_text() == "a\n" * 500
+
+
+def test_rows_of_other_sentences_are_not_gone_on_with(sources, tmp_path, capsys):
+    out = tmp_path / "out.jsonl"
+    assert simplify("--input", sources, "--json", "--out", out) == 0
+    begun = "".join(out.read_text().splitlines(keepends=True)[:50]) + '{"torn'
+    out.write_text(begun)
+    sources.write_text("\n".join(["They remain old .", *LINES]))
+    assert simplify("--input", sources, "--json", "--out", out, "--resume") == 2
+    assert 'line 1 is about "The artisans remain old ."' in capsys.readouterr().err
+    assert out.read_text() == begun
+
+
+@pytest.mark.parametrize(
+    "first, then", [([], ["--json"]), (["--json"], [])], ids=["json-behind-text", "text-behind-json"]
+)
+def test_two_forms_do_not_come_into_one_file(sources, tmp_path, capsys, first, then):
+    out = tmp_path / "out"
+    assert simplify("--input", sources, *first, "--out", out) == 0
+    begun = "".join(out.read_text().splitlines(keepends=True)[:7]) + "torn"
+    out.write_text(begun)
+    assert simplify("--input", sources, *then, "--out", out, "--resume") == 2
+    assert "result of --json" in capsys.readouterr().err
+    assert out.read_text() == begun
+
+
+def stopped(sources, out, monkeypatch, calls=20):
+    """A run that is interrupted."""
+    from redraft.decode.redrafter import Redrafter
+
+    left, decode = iter(range(calls)), Redrafter._decode
+
+    def pressed(self, *rest):
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return decode(self, *rest)
+
+    monkeypatch.setattr(Redrafter, "_decode", pressed)
+    assert simplify("--input", sources, "--out", out, "--batch-size", 2) == 130
+    monkeypatch.undo()
+
+
+def test_plain_text_is_not_gone_on_with_from_a_changed_input(sources, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "out.txt"
+    stopped(sources, out, monkeypatch)
+    begun = out.read_text()
+    sources.write_text("\n".join(["They remain old .", *LINES]))
+    assert simplify("--input", sources, "--out", out, "--resume") == 2
+    assert f"the input is not the one from which --out {out} was begun" in capsys.readouterr().err
+    assert out.read_text() == begun
+
+
+def test_lines_put_behind_the_input_are_gone_on_with(sources, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "out.txt"
+    stopped(sources, out, monkeypatch)
+    with open(sources, "a", encoding="utf-8") as file:
+        file.write("The artisans\n")
+    assert simplify("--input", sources, "--out", out, "--resume") == 0
+    assert len(out.read_text().splitlines()) == len(LINES) + 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.txt", "sources.txt"]
+
+
+@pytest.mark.parametrize("options", [[], ["--resume"]], ids=["anew", "resumed"])
+def test_two_do_not_write_into_one_file(sources, tmp_path, capsys, options):
+    fcntl = pytest.importorskip("fcntl")
+    out = tmp_path / "out.txt"
+    out.write_text("a\n")
+    with open(out, "ab") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert simplify("--input", sources, "--out", out, *options) == 2
+    assert "is being written by another redraft" in capsys.readouterr().err
+    assert out.read_text() == "a\n"
+
+
+@pytest.mark.parametrize("resumed", [False, True], ids=["anew", "resumed"])
+def test_a_pipe_is_read_once(tmp_path, monkeypatch, resumed):
+    pipe, out = tmp_path / "pipe", tmp_path / "out.txt"
+    os.mkfifo(pipe)
+    text = "".join(f"{line}\n" for line in LINES)
+    writer = threading.Thread(target=lambda: pipe.write_text(text, encoding="utf-8"), daemon=True)
+    writer.start()
+    monkeypatch.setattr("sys.stderr", Terminal())
+    if resumed:
+        out.write_text("The old artisans\n" * 3)
+    assert simplify("--input", pipe, "--out", out, *["--resume"][: int(resumed)]) == 0
+    assert len(out.read_text().splitlines()) == len(LINES)
+    writer.join(5)
+    assert not writer.is_alive()
 
 
 def test_an_interruption_leaves_whole_lines_and_says_how_to_go_on(sources, tmp_path, monkeypatch, capsys):

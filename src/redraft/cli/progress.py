@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
@@ -12,17 +13,17 @@ from tqdm import tqdm
 Item = TypeVar("Item")
 
 
-def lines_of(path: str | None) -> float:
-    """How many lines a file has; of standard input nobody knows."""
-    if path in (None, "-"):
-        return math.inf
-    with open(str(path), "rb") as file:
+def lines_of(path: str) -> int | None:
+    """How many lines a file has; None for what can be read only once, such as a pipe."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return None
+    with open(path, "rb") as file:
         return sum(1 for _ in file)
 
 
 def with_bar(batches: Iterable[Sequence[Item]], path: str | None, *, done: int = 0) -> Iterator[Sequence[Item]]:
     """The batches themselves, with a bar on standard error over the lines of the file they come from."""
-    if path in (None, "-") or not sys.stderr.isatty():
+    if path is None or path == "-" or not sys.stderr.isatty():
         yield from batches
         return
     with tqdm(total=lines_of(path), initial=done, desc="redraft", unit=" lines", leave=False) as bar:

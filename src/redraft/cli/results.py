@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
-from redraft.cli.lines import Line, binary, source_of
+from redraft.cli.lines import Line, source_of
 from redraft.constrain.edits import described
 from redraft.constrain.plan_files import OnError
 from redraft.constrain.verdicts import judge
@@ -154,16 +152,6 @@ def _at_risk(line: int, decoded: Decoded) -> list[tuple[float, str]]:
     if meaning is None or not meaning.alarm:
         return []
     return [(meaning.risk, f"line {line}: {meaning.why} ({meaning.risk:.0%})")]
-
-
-@contextmanager
-def opened(out: str | None, *, goes_on: bool = False) -> Iterator[IO[bytes]]:
-    """Where results go; `goes_on`: behind the lines that are there."""
-    if out is None:
-        yield binary(sys.stdout)
-    else:
-        with open(out, "ab" if goes_on else "wb") as file:
-            yield file
 
 
 def check_out(out: str | None, inputs: Iterable[str | None]) -> None:

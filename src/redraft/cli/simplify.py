@@ -6,8 +6,6 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 from redraft.cli.command import SettingOptions, add_command, option
@@ -27,8 +25,9 @@ from redraft.cli.options import (
     Texts,
 )
 from redraft.cli.planner import given_planner_option, load_planner
-from redraft.cli.progress import lines_of, with_bar
-from redraft.cli.results import Result, Written, check_out, opened, rewrite_lines, write_results
+from redraft.cli.progress import with_bar
+from redraft.cli.results import Result, Written, check_out, rewrite_lines, write_results
+from redraft.cli.resume import InputNote, begun_file, pass_over, results_file
 from redraft.cli.settings import config_from_flags, hints_of, setting_text
 from redraft.cli.talk import AT_RISK, OK, SKIPPED, say, whole_number
 from redraft.constrain.phrases import Variants
@@ -36,7 +35,6 @@ from redraft.constrain.plan_files import OnError
 from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.decode.config_files import SIMPLIFY_NAME
 from redraft.errors import ConfigError, shown
-from redraft.files import whole_lines
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -208,32 +206,37 @@ def run_simplify(options: SimplifyOptions) -> int:
     count = Written()
     sentences = read_document(options.document) if options.document else []
     form, end = _form(options, sentences)
-    done = whole_lines(Path(options.out)).count(b"\n") if options.resume and options.out else 0
-    if done and done > (known := lines_of(options.input or plan)):
-        raise ConfigError(f"--out {options.out} has {count_lines(done)}, and the input only {known}.",
-                          "It belongs to another input; write to another file.")  # fmt: skip
     batches = _TOGETHER if (options.document or options.input or plan) not in (None, "-") else 1
+    note = _input_note(options, plan)
+    done = 0
     try:
         with ExitStack() as files:
             if options.document:
                 lines = sentence_lines(sentences, options.document)
             else:
                 lines = files.enter_context(open_lines(options.texts, options.input, plan))
+            if options.resume and options.out:
+                file = files.enter_context(begun_file(options.out))
+                done = pass_over(file, options.out, lines, "json" if options.json else "text", note)
             simplifier = load_simplifier(options, config)
+            if not options.resume:
+                file = files.enter_context(results_file(options.out))
+            if note:
+                note.write()
             rewritten = rewrite_lines(
-                simplifier, islice(lines, done, None), predict=plan is None, batch_size=batch_size,
-                trace=options.trace, batches=batches,
-            )  # fmt: skip
-            with opened(options.out, goes_on=options.resume) as file:
-                write_results(
-                    with_bar(rewritten, options.input or plan, done=done),
-                    file,
-                    shown=form,
-                    end=end,
-                    on_error=options.on_error,
-                    report=lambda error: say(f"skipped: {error}"),
-                    count=count,
-                )
+                simplifier, lines, predict=plan is None, batch_size=batch_size, trace=options.trace, batches=batches
+            )
+            write_results(
+                with_bar(rewritten, options.input or plan, done=done),
+                file,
+                shown=form,
+                end=end,
+                on_error=options.on_error,
+                report=lambda error: say(f"skipped: {error}"),
+                count=count,
+            )
+            if note:
+                note.remove()
     except KeyboardInterrupt:
         if options.out and not options.document and not options.explain:
             say(f"{count_lines(done + count.lines)} in {options.out}; the same command with --resume goes on")
@@ -243,6 +246,13 @@ def run_simplify(options: SimplifyOptions) -> int:
     if count.skipped:
         return SKIPPED
     return AT_RISK if options.strict_meaning and count.at_risk else OK
+
+
+def _input_note(options: SimplifyOptions, plan: str | None) -> InputNote | None:
+    """For results of which no line says what it comes from."""
+    if options.out is None or options.json or options.explain or options.document:
+        return None
+    return InputNote(options.out, [options.input, plan])
 
 
 def _check_options(options: SimplifyOptions) -> None:
