@@ -7,19 +7,16 @@ from typing import Any
 import torch
 
 from redraft.errors import ConfigError, shown
+from redraft.trust import for_code, for_weights, loading
 
 
 def load_encoder(name: str) -> tuple[Any, Any]:
     """An encoder in float32 and its tokenizer, by name on the hub or by folder."""
     from transformers import AutoModel, AutoTokenizer
 
-    try:
-        return AutoModel.from_pretrained(name, dtype=torch.float32), AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"the encoder {name} cannot be loaded: {str(error).splitlines()[0]}",
-            "Give a name on the Hugging Face hub or a folder.",
-        ) from None
+    with loading("the encoder", name, ConfigError, "Give a name on the Hugging Face hub or a folder."):
+        model = AutoModel.from_pretrained(name, dtype=torch.float32, **for_weights())
+        return model, AutoTokenizer.from_pretrained(name, **for_code())
 
 
 def chosen_device(name: str | None) -> torch.device:

@@ -21,6 +21,7 @@ from redraft.align.network import Aligner, HeadConfig
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
 from redraft.files import digest
+from redraft.trust import for_code, loading
 
 _TOKENS = 2048  # in a batch, padding included
 _AHEAD = 1024  # pairs read at once and sorted by length
@@ -49,21 +50,18 @@ class TrainedAligner:
         from transformers import AutoConfig, AutoModel, AutoTokenizer
 
         path = Path(str(files("redraft.align").joinpath("shipped"))) if folder is None else Path(folder)
-        try:
+        place = chosen_device(device)
+        with loading("the aligner", path, ModelError, "Name a folder that redraft train-aligner has written."):
             about = json.loads((path / _HEAD).read_text(encoding="utf-8"))
             make: Any = AutoModel.from_config
-            encoder: Any = make(AutoConfig.from_pretrained(path))
-            reader = PairReader(AutoTokenizer.from_pretrained(path))
-            weights = load_eight_bit(path / _WEIGHTS)
-        except (OSError, ValueError) as error:
-            raise ModelError(f"{path} holds no aligner: {str(error).splitlines()[0]}",
-                             "Name a folder that redraft train-aligner has written.") from None  # fmt: skip
-        encoder.pooler = None
-        model = Aligner(encoder, HeadConfig(**about["head"]))
-        model.load_state_dict(weights)
-        place = chosen_device(device)
+            encoder: Any = make(AutoConfig.from_pretrained(path, **for_code()), **for_code())
+            reader = PairReader(AutoTokenizer.from_pretrained(path, **for_code()))
+            encoder.pooler = None
+            model = Aligner(encoder, HeadConfig(**about["head"]))
+            model.load_state_dict(load_eight_bit(path / _WEIGHTS))
+            threshold = float(about["threshold"])
         known = digest((path / _WEIGHTS).read_bytes())
-        return cls(model.to(place, fast_dtype(place)), reader, threshold=about["threshold"], digest=known)
+        return cls(model.to(place, fast_dtype(place)), reader, threshold=threshold, digest=known)
 
     def save(self, folder: str | Path) -> None:
         path = Path(folder)

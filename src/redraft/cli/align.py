@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.command import add_command, option
-from redraft.cli.options import Aligner, Device, Encoder
+from redraft.cli.options import Aligner, Device, Encoder, PickledWeights, TrustRemoteCode
 from redraft.cli.talk import OK, say
 from redraft.errors import ConfigError
 
@@ -35,6 +35,8 @@ class AlignOptions:
     aligner: Aligner = "trained"
     encoder: Encoder = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
 
 
 def add_align(app: Typer) -> None:

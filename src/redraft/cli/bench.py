@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.command import add_command, option
-from redraft.cli.options import Batch8, Device, Model
+from redraft.cli.options import Batch8, Device, Model, PickledWeights, TrustRemoteCode
 from redraft.cli.talk import OK, say, whole_number
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ class BenchOptions:
 
     model: Model = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
     batch_size: Batch8 = "8"
     repeats: Annotated[str, option(f"of {len(_SENTENCES)} sentences (default 2)", "N")] = "2"
 

@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from redraft.cli.settings import SettingOption, flag_of
+from redraft.trust import trusting
 
 Options = TypeVar("Options")
 _CHOSEN = "setting_"  # what the name of an option made from a setting begins with, not to clash with a field's
@@ -56,11 +57,18 @@ def add_command(
     """
 
     def parsed(**given: Any) -> Callable[[], int]:
-        return partial(run, _made(options, given))
+        return partial(_trusted, run, _made(options, given))
 
     parsed.__signature__ = inspect.Signature(list(_parameters(options)))  # type: ignore[attr-defined]
     about = escape(inspect.getdoc(options) or "")
     app.command(name, cls=_Command, help=about, short_help=help, epilog=examples, rich_help_panel=panel)(parsed)
+
+
+def _trusted(run: Callable[[Options], int], options: Options) -> int:
+    """With what the options say about code and pickles of models."""
+    remote_code, pickled = (getattr(options, name, False) for name in ("trust_remote_code", "pickled_weights"))
+    with trusting(remote_code=remote_code, pickled_weights=pickled):
+        return run(options)
 
 
 class _Command(TyperCommand):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from redraft.cli.command import add_command, option
-from redraft.cli.options import Data
+from redraft.cli.options import Data, PickledWeights, TrustRemoteCode
 from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError, CorpusError, shown
 
@@ -71,6 +71,8 @@ class EvaluateOptions:
             panel=_WHAT,
         ),
     ] = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
     bertscore_layer: Annotated[
         str | None,
         option("the hidden layer it compares; if not given, bert-score's choice, or the last", "N", panel=_WHAT),

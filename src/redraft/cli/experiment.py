@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.command import add_command, argument, option
-from redraft.cli.options import Batch16, Data, Device, Dtype, Graphs
+from redraft.cli.options import Batch16, Data, Device, Dtype, Graphs, PickledWeights, TrustRemoteCode
 from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError
 
@@ -43,6 +43,8 @@ class ExperimentOptions:
     into: Annotated[str | None, option("put the tables into this page as well, between its marks", "FILE")] = None
     minutes: Annotated[str | None, option("stop after so many; the same command goes on", "N")] = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
     dtype: Dtype = None
     graphs: Graphs = False
     batch_size: Batch16 = "16"

@@ -34,6 +34,12 @@ Dtype = Annotated[
     ),
 ]
 Graphs = Annotated[bool, option("replay steps from CUDA graphs: for long files, several times as fast", panel=_MODEL)]
+TrustRemoteCode = Annotated[
+    bool, option("run Python code that lies beside the model's weights; it can do whatever you can", panel=_MODEL)
+]
+PickledWeights = Annotated[
+    bool, option("read weights that are stored with pickle, which can run code; else safetensors alone", panel=_MODEL)
+]
 Batch8 = Annotated[str, option("sentences searched together (default 8)", "N", panel=_MODEL)]
 Batch16 = Annotated[str, option("sentences searched together (default 16)", "N", panel=_MODEL)]
 

@@ -24,10 +24,12 @@ from redraft.cli.options import (
     Input,
     Keep,
     Model,
+    PickledWeights,
     Predictor,
     Strength,
     Style,
     Texts,
+    TrustRemoteCode,
 )
 from redraft.cli.plan_files import add_plan_files
 from redraft.cli.planner import load_planner
@@ -74,6 +76,8 @@ class PredictOptions:
     predictor: Predictor = None
     model: Model = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +98,8 @@ class ExtractOptions:
     aligner: Aligner = "trained"
     encoder: Encoder = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
 
 
 def add_plan(app: typer.Typer) -> None:

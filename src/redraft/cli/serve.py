@@ -10,7 +10,7 @@ from errno import EACCES, EADDRINUSE
 from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.command import add_command, option
-from redraft.cli.options import Device, Model
+from redraft.cli.options import Device, Model, PickledWeights, TrustRemoteCode
 from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError
 
@@ -53,6 +53,8 @@ class ServeOptions:
     ] = field(default_factory=list)
     model: Model = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
     batch_size: Annotated[
         str | None, option("sentences rewritten together; if not given, 4 on a CPU, 32 on a GPU", "N", panel=_LOAD)
     ] = None

@@ -19,10 +19,12 @@ from redraft.cli.options import (
     Graphs,
     Keep,
     Model,
+    PickledWeights,
     Predictor,
     Strength,
     Style,
     Texts,
+    TrustRemoteCode,
 )
 from redraft.cli.planner import given_planner_option, load_planner
 from redraft.cli.progress import with_bar
@@ -124,6 +126,8 @@ class SimplifyOptions:
         ),
     ] = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
     dtype: Dtype = None
     graphs: Graphs = False
     batch_size: Batch8 = "8"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.command import SettingOptions, add_command, option
+from redraft.cli.options import PickledWeights, TrustRemoteCode
 from redraft.cli.settings import hints_of, parse_setting
 from redraft.cli.talk import OK, UNFINISHED, say
 from redraft.fit.rewriter_settings import RewriterTraining
@@ -60,6 +61,8 @@ class TrainOptions:
     device: Annotated[str | None, option("cpu or cuda; a GPU where there is one if not given", "NAME", panel=_WHAT)] = (
         None
     )
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
     settings: Annotated[
         dict[str, str],
         SettingOptions(RewriterTraining, {"How to train; docs/train.md says more": tuple(hints_of(RewriterTraining))}),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.command import add_command, option
-from redraft.cli.options import Device, Epochs, LeaveOut, Seed
+from redraft.cli.options import Device, Epochs, LeaveOut, PickledWeights, Seed, TrustRemoteCode
 from redraft.cli.talk import OK, say, whole_number
 from redraft.errors import ConfigError
 
@@ -41,6 +41,8 @@ class TrainAlignerOptions:
     epochs: Epochs = None
     seed: Seed = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
 
 
 def add_train_aligner(app: Typer) -> None:

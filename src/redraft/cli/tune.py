@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.command import add_command, option
-from redraft.cli.options import Batch16, Device, Dtype, Graphs, Model
+from redraft.cli.options import Batch16, Device, Dtype, Graphs, Model, PickledWeights, TrustRemoteCode
 from redraft.cli.settings import parse_setting
 from redraft.cli.talk import OK, say, whole_number
 from redraft.decode.config import DecodeConfig
@@ -71,6 +71,8 @@ class TuneOptions:
 
     model: Model = None
     device: Device = None
+    trust_remote_code: TrustRemoteCode = False
+    pickled_weights: PickledWeights = False
     dtype: Dtype = None
     graphs: Graphs = False
     batch_size: Batch16 = "16"

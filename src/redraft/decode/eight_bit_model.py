@@ -12,6 +12,7 @@ import torch
 from safetensors import SafetensorError
 
 from redraft.eight_bit import load_eight_bit, save_eight_bit
+from redraft.trust import for_code
 
 _WEIGHTS = "model.8bit.safetensors"
 # Weights that share a scale. The vectors of all-MiniLM-L6-v2 are 1.9 % off then, and 3.3 % with a scale for each row.
@@ -40,8 +41,10 @@ def load_eight_bit_model(folder: str | Path, dtype: torch.dtype | None = None) -
     import transformers
 
     path = Path(folder)
-    config = transformers.AutoConfig.from_pretrained(path)
-    kind: Any = getattr(transformers, config.architectures[0])
+    config = transformers.AutoConfig.from_pretrained(path, **for_code())
+    kind: Any = getattr(transformers, str((config.architectures or [""])[0]), None)
+    if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
+        raise ValueError(f"config.json names no model of transformers: {config.architectures}")
     try:
         weights = load_eight_bit(path / _WEIGHTS)
     except SafetensorError as error:

@@ -13,6 +13,7 @@ from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit
 from redraft.decode.models import StepModel
 from redraft.decode.transformers_steps import check_can_generate
 from redraft.errors import ModelError
+from redraft.trust import for_code, for_weights, loading
 
 SCRIPTED = "scripted:"
 PLAIN_PROMPT = "{source}"  # nothing around it
@@ -85,20 +86,17 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[A
 
     if name.startswith(("/", ".", "~")) and not Path(name).exists():  # the hub would be asked, and answer in riddles
         raise ModelError(f"the model {name!r} cannot be loaded: there is no such folder.", f"Give {_NAMES}.")
-    try:
-        model: Any
+    with loading("the model", name, ModelError, f"Give {_NAMES}."):
         if holds_eight_bit_model(name):
             model = load_eight_bit_model(name, _dtype(dtype))
         else:
-            config = AutoConfig.from_pretrained(name)
-            kind = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
-            model = kind.from_pretrained(name, dtype=_dtype(dtype) or "auto")
-        tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise ModelError(
-            f"the model {name!r} cannot be loaded: {str(error).splitlines()[0]}",
-            f"Give {_NAMES}.",
-        ) from error
+            config = AutoConfig.from_pretrained(name, **for_code())
+            kind: Any = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+            stored = _dtype(dtype) or "auto"
+            model, found = kind.from_pretrained(name, dtype=stored, output_loading_info=True, **for_weights())
+            if found["missing_keys"]:  # transformers draws them at random
+                raise ValueError(f"its weights lack {min(found['missing_keys'])}")
+        tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name, **for_code())
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
     return load_model(model.to(place), tokenizer)
 

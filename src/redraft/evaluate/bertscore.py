@@ -10,6 +10,7 @@ import numpy as np
 
 from redraft.errors import ConfigError
 from redraft.evaluate.measures import Array, Texts, share
+from redraft.trust import check_weights, for_code, loading, unasked
 
 DEFAULT = "roberta-large"  # what bert-score takes for English
 
@@ -30,16 +31,13 @@ class BertScore:
             raise ConfigError(
                 "BERTScore needs the package bert-score.", "Install it: pip install 'redraft[bertscore]'"
             ) from None
-        try:
-            config = AutoConfig.from_pretrained(encoder)
+        hint = "Give a name on the Hugging Face hub or a folder with an encoder and its tokenizer."
+        with loading("the encoder", encoder, ConfigError, hint), unasked():
+            check_weights(encoder)
+            config = AutoConfig.from_pretrained(encoder, **for_code())
             known = model2layers.get(encoder) or model2layers.get(Path(encoder).name)
             layer = layer or known or config.num_hidden_layers
             self._scorer: Any = BERTScorer(model_type=encoder, num_layers=layer, device=device)
-        except (OSError, ValueError) as error:
-            raise ConfigError(
-                f"the encoder {encoder} cannot be loaded: {str(error).splitlines()[0]}",
-                "Give a name on the Hugging Face hub or a folder with an encoder and its tokenizer.",
-            ) from None
         # A tokenizer that states no limit overflows bert-score's truncation; RoBERTa's positions begin at 2.
         limit = getattr(config, "max_position_embeddings", 514) - 2
         self._scorer._tokenizer.model_max_length = min(self._scorer._tokenizer.model_max_length, limit)

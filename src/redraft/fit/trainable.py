@@ -13,6 +13,7 @@ from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit
 from redraft.decode.loading import READS_PLANS, SCRIPTED
 from redraft.errors import ModelError, shown
 from redraft.fit.told_model import prepare_for_plans
+from redraft.trust import for_code, for_weights, loading
 
 _KINDS = "Give a seq2seq or causal model: a name on the Hugging Face hub, or a folder with config.json and weights."
 
@@ -53,12 +54,10 @@ def read_start(name: str, *, plans: bool = False) -> Start:
     _check_name(name)
     from transformers import AutoConfig, AutoTokenizer
 
-    try:
-        config = AutoConfig.from_pretrained(name)
+    with loading("the model", name, ModelError, _KINDS):
+        config = AutoConfig.from_pretrained(name, **for_code())
         _check_kind(name, config)
-        tokenizer = AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise _unloadable(name, error) from error
+        tokenizer = AutoTokenizer.from_pretrained(name, **for_code())
     if tokenizer.eos_token_id is None:
         raise ModelError(
             f"the tokenizer of {shown(name)} has no end token, so the model would not learn to stop.",
@@ -75,14 +74,13 @@ def load_weights(start: Start) -> tuple[Any, list[str]]:
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
     kind: Any = AutoModelForCausalLM if start.causal else AutoModelForSeq2SeqLM
-    try:
+    with loading("the model", start.name, ModelError, _KINDS):
         if holds_eight_bit_model(start.name):  # restored to ordinary weights, all of them
             model, missing = load_eight_bit_model(start.name), []
         else:
-            model, info = kind.from_pretrained(start.name, dtype=torch.float32, output_loading_info=True)
+            options = {"dtype": torch.float32, "output_loading_info": True, **for_weights()}
+            model, info = kind.from_pretrained(start.name, **options)
             missing = sorted(info["missing_keys"])
-    except (OSError, ValueError) as error:
-        raise _unloadable(start.name, error) from error
     _check_tokens(start, model)
     if start.plans:
         prepare_for_plans(model, start.tokenizer)
@@ -155,7 +153,3 @@ def _check_tokens(start: Start, model: Any) -> None:
             f"the configuration of {shown(start.name)} does not say what a target begins with.",
             "Set decoder_start_token_id in its config.json.",
         )
-
-
-def _unloadable(name: str, error: Exception) -> ModelError:
-    return ModelError(f"the model {shown(name)} cannot be loaded: {str(error).splitlines()[0]}", _KINDS)
