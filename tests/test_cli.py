@@ -238,7 +238,7 @@ def test_a_mistake_says_what_to_type(redraft, argv, words):
 @pytest.mark.parametrize("argv, words", [
     pytest.param(["simplify", "a", "--model", "scripted:nowhere"], ["nowhere: cannot be read"], id="no-such-table"),
     pytest.param(["simplify", "a", "--model", f"scripted:{PLAN}"], ["has no vocab"], id="not-a-table"),
-    pytest.param(["simplify", "a", "--model", "./nowhere"], ["'./nowhere' cannot be loaded"], id="no-such-folder"),
+    pytest.param(["simplify", "a", "--model", "./nowhere"], ['"./nowhere" cannot be loaded'], id="no-such-folder"),
     pytest.param(["sing"], ["No such command 'sing'", "redraft --help"], id="unknown-command"),
     pytest.param(["plan"], ["Missing command", "redraft plan --help"], id="no-command-of-a-group"),
 ])  # fmt: skip

@@ -256,7 +256,7 @@ def test_bertscore_truncates_long_text(encoder, tmp_path):
 
 
 def test_bertscore_says_what_is_missing(monkeypatch, encoder):
-    with pytest.raises(ConfigError, match="no-such-folder cannot be loaded"):
+    with pytest.raises(ConfigError, match='no-such-folder" cannot be loaded'):
         BertScore(f"{encoder}/no-such-folder")
     monkeypatch.setitem(sys.modules, "bert_score", None)
     with pytest.raises(ConfigError, match=r"pip install 'redraft\[bertscore\]'"):

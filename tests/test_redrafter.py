@@ -316,7 +316,7 @@ def test_a_prompt_wraps_the_source_of_a_decoder_only_model(tokenizer: Any) -> No
 
 def test_an_unknown_model_name_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with pytest.raises(ModelError, match=r"the model 'no/such-model' cannot be loaded: .*\n  Give a folder"):
+    with pytest.raises(ModelError, match=r'the model "no/such-model" cannot be loaded: .*\n  Give a folder'):
         Redrafter("no/such-model")
 
 

@@ -114,9 +114,9 @@ def pickled(folder, content=None):
 def test_pickles_are_not_read(model, tmp_path, door):
     mark = tmp_path / "mark"
     pickled(model, {"model.shared.weight": Bomb(mark)})
+    read = (lambda name: load_weights(read_start(name))) if door is read_start else door
     with pytest.raises(RedraftError, match="--pickled-weights"):
-        found = door(str(model))
-        load_weights(found)
+        read(str(model))
     assert not mark.exists()
 
 
@@ -162,7 +162,7 @@ DAMAGE = {
 def test_a_damaged_model_is_named(model, damage):
     Redrafter(str(model), device="cpu")
     damage(model)
-    with pytest.raises(ModelError, match="cannot be loaded: .") as error:
+    with pytest.raises(ModelError, match=r"cannot be loaded: .") as error:
         Redrafter(str(model), device="cpu")
     assert str(model) in str(error.value)
     assert error.value.hint
@@ -170,7 +170,7 @@ def test_a_damaged_model_is_named(model, damage):
 
 def test_a_damaged_encoder_is_named(model):
     cut(model / "model.safetensors")
-    with pytest.raises(ConfigError, match="cannot be loaded: .") as error:
+    with pytest.raises(ConfigError, match=r"cannot be loaded: .") as error:
         load_encoder(str(model))
     assert str(model) in str(error.value)
 

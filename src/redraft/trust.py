@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from redraft.errors import RedraftError
+from redraft.errors import RedraftError, shown
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ def loading(what: str, name: str | Path, kind: type[RedraftError], hint: str) ->
     except Exception as error:  # damaged files raise nearly every kind
         if type(error).__name__ == "OutOfMemoryError":
             raise
-        raise kind(f"{what} {str(name)!r} cannot be loaded: {_reason(error)}", _hint(name, error) or hint) from error
+        raise kind(
+            f"{what} {shown(str(name), 300)} cannot be loaded: {_reason(error)}", _hint(name, error) or hint
+        ) from error
 
 
 def _reason(error: Exception) -> str:

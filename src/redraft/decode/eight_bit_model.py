@@ -42,9 +42,10 @@ def load_eight_bit_model(folder: str | Path, dtype: torch.dtype | None = None) -
 
     path = Path(folder)
     config = transformers.AutoConfig.from_pretrained(path, **for_code())
-    kind: Any = getattr(transformers, str((config.architectures or [""])[0]), None)
-    if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
+    named = getattr(transformers, str((config.architectures or [""])[0]), None)
+    if not (isinstance(named, type) and issubclass(named, transformers.PreTrainedModel)):
         raise ValueError(f"config.json names no model of transformers: {config.architectures}")
+    kind: Any = named
     try:
         weights = load_eight_bit(path / _WEIGHTS)
     except SafetensorError as error:

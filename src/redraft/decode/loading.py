@@ -12,7 +12,7 @@ import torch
 from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model
 from redraft.decode.models import StepModel
 from redraft.decode.transformers_steps import check_can_generate
-from redraft.errors import ModelError
+from redraft.errors import ModelError, shown
 from redraft.trust import for_code, for_weights, loading
 
 SCRIPTED = "scripted:"
@@ -85,7 +85,7 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[A
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
     if name.startswith(("/", ".", "~")) and not Path(name).exists():  # the hub would be asked, and answer in riddles
-        raise ModelError(f"the model {name!r} cannot be loaded: there is no such folder.", f"Give {_NAMES}.")
+        raise ModelError(f"the model {shown(name, 300)} cannot be loaded: there is no such folder.", f"Give {_NAMES}.")
     with loading("the model", name, ModelError, f"Give {_NAMES}."):
         if holds_eight_bit_model(name):
             model = load_eight_bit_model(name, _dtype(dtype))
