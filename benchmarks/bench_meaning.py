@@ -1,6 +1,6 @@
 """How well the meaning check agrees with people, beside measures that the field uses for it.
 
-    python -m benchmarks.bench_meaning --ratings DATA/ratings --readings experiments/readings/meaning.jsonl \
+    python -m benchmarks.bench_meaning --ratings DATA/ratings --readings experiments/readings/meaning*.jsonl \
         --encoder ENCODER --out benchmarks/meaning.json
 
 ENCODER is a folder with a sentence encoder (all-MiniLM-L6-v2). AUC: how often a text with an error has the higher risk.
@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from redraft.align.words import split_words
 from redraft.check.exact import findings
@@ -25,30 +24,22 @@ from redraft.check.meaning import Meaning
 from redraft.check.meaning_check import MeaningCheck
 from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.measures import Texts
+from redraft.fit.calibration import auc
 
 Pair = tuple[str, str]
-Floats = NDArray[np.float64]
 _BAD = frozenset({"Altered Meaning-L", "Altered Meaning-S", "Hallucination"})
 _FINE = frozenset({"No error"})
-
-
-def auc(scores: Floats, wrong: NDArray[np.bool_]) -> float:
-    """How often a wrong one is above a right one; equals count half."""
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    bad = int(wrong.sum())
-    return float((ranks[wrong].sum() - bad * (bad + 1) / 2) / (bad * (len(scores) - bad)))
 
 
 class Sets:
     """Pairs with what people think of them."""
 
-    def __init__(self, ratings: Path | None, readings: Path | None) -> None:
+    def __init__(self, ratings: Path | None, readings: Sequence[Path]) -> None:
         self.errors = [json.loads(line) for line in _lines(ratings and ratings / "errors_turk_asset.jsonl")]
         self.errors = [row for row in self.errors if _kinds(row) & _BAD or _kinds(row) == _FINE]
         path = ratings and ratings / "likert_turk_asset.tsv"
         self.rated = list(csv.DictReader(_lines(path), delimiter="\t", quoting=csv.QUOTE_NONE))
-        self.read = [json.loads(line) for line in _lines(readings)]
+        self.read = {path.stem: [json.loads(line) for line in _lines(path)] for path in readings}
 
     def figures(self, score: Callable[[Sequence[Pair]], Sequence[float]]) -> dict[str, float]:
         """Higher scores mean that more is wrong."""
@@ -64,12 +55,10 @@ class Sets:
             scores = np.array(score([_pair(row) for row in self.rated]), np.float64)
             meaning = np.array([float(row["meaning"]) for row in self.rated])
             found["rated_pearson"] = float(-np.corrcoef(scores, meaning)[0, 1])
-        if self.read:
-            scores = np.array(score([_pair(row) for row in self.read]), np.float64)
-            for name, least in (("one", 1), ("both", 2)):
-                clear = [at for at, row in enumerate(self.read) if name == "one" or sum(row["altered"]) != 1]
-                wrong = np.array([sum(self.read[at]["altered"]) >= least for at in clear])
-                found[f"read_auc_{name}"] = auc(scores[clear], wrong)
+        for name, rows in self.read.items():
+            scores = np.array(score([_pair(row) for row in rows]), np.float64)
+            clear = [at for at, row in enumerate(rows) if sum(row["altered"]) != 1]  # the readers agree
+            found[f"{name}_auc"] = auc(scores[clear], np.array([bool(sum(rows[at]["altered"])) for at in clear]))
         return {name: round(value, 3) for name, value in found.items()}
 
     def spans(self, check: MeaningCheck) -> dict[str, float]:
@@ -82,10 +71,10 @@ class Sets:
                 shared += bool(_marked(row) & _words(" ".join(meaning.words)))
         return {"flagged": flagged, "of": len(bad), "share_a_word": round(shared / max(1, flagged), 3)}
 
-    def alarms(self, check: MeaningCheck) -> dict[str, float]:
-        """Of the pairs that two readers agree about: wrong ones without an alarm, right ones with one."""
-        found: list[Meaning] = list(check.check(_pair(row) for row in self.read))
-        both = [(sum(row["altered"]), one.alarm) for row, one in zip(self.read, found, strict=True)]
+    def alarms(self, name: str, check: MeaningCheck) -> dict[str, float]:
+        """Of the pairs that two readers agree about: wrong ones that get an alarm, right ones that do."""
+        found: list[Meaning] = list(check.check(_pair(row) for row in self.read[name]))
+        both = [(sum(row["altered"]), one.alarm) for row, one in zip(self.read[name], found, strict=True)]
         wrong, right = [alarm for count, alarm in both if count == 2], [alarm for count, alarm in both if not count]
         return {"wrong": len(wrong), "found": sum(wrong), "right": len(right), "false_alarms": sum(right)}
 
@@ -161,14 +150,20 @@ def bert_score(encoder: str) -> Callable[[Sequence[Pair]], list[float]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ratings", type=Path, help="folder with errors_turk_asset.jsonl and likert_turk_asset.tsv")
-    parser.add_argument("--readings", type=Path, help="source, output, altered by each of two readers, on each line")
+    parser.add_argument(
+        "--readings",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="source, output, altered by each of two readers, on each line",
+    )
     parser.add_argument("--encoder", help="a sentence encoder, for the cosine and BERTScore")
     parser.add_argument("--checker", help="a folder of redraft train-checker; default: the one that ships")
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
     sets, check = Sets(asked.ratings, asked.readings), MeaningCheck.load(asked.checker)
     rivals: dict[str, Callable[[Sequence[Pair]], Sequence[float]]] = {
-        "meaning check": lambda pairs: [_logit(one.risk) for one in check.check(pairs)],
+        "meaning check": lambda pairs: [one.risk for one in check.check(pairs)],
         "rules alone": lambda pairs: [len(findings(*pair)) for pair in pairs],
         "BLEU against the source": unlike_source,
     }
@@ -180,16 +175,11 @@ def main() -> None:
         print(name, json.dumps(report[name]), flush=True)
     if asked.ratings:
         report["spans"] = sets.spans(check)
-    if asked.readings:
-        report["alarms"] = sets.alarms(check)
-    print(json.dumps({name: report[name] for name in ("spans", "alarms") if name in report}))
+    for name in sets.read:
+        report[f"{name}_alarms"] = sets.alarms(name, check)
+    print(json.dumps({name: one for name, one in report.items() if name not in rivals}))
     if asked.out:
         asked.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-
-
-def _logit(risk: float) -> float:
-    bounded = min(max(risk, 1e-6), 1 - 1e-6)
-    return float(np.log(bounded / (1 - bounded)))
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ NOT_RUN = ("make ", "pip install", "git clone", "accelerate launch --multi_gpu")
 # Commands that are run small have the words of the page but for these.
 SMALLER = [
     (r"--trials \d+", "--trials 1"),
-    (r"--steps 2600", "--steps 2"),
+    (r"(train-checker .*--out \w+)", r"\1 --steps 2"),
     (r"train-(aligner|predictor)", r"train-\1 --epochs 1"),
     (r"\\\n +--pairs DATA.*", ""),  # three teachers and 30,000 made-up pairs: tests/test_plain_pairs.py has fewer
     (r"--corpus asset --data DATA --references first (?=.*bertscore)", "--source complex.txt --reference simple.txt "),

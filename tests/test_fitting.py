@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from redraft import Edit, EditPlan, Redrafter
+from redraft.check.meaning import Meaning
 from redraft.constrain.planner import Planner
 from redraft.decode import fitting
 from redraft.decode.fitting import JUDGED, NO_REPLACEMENT, fitted, log_probs
@@ -142,6 +143,20 @@ def test_common_names_pass_unless_the_guard_refuses_them(shipped, planner, monke
         monkeypatch.setattr(fitting, "_known", lambda *_: -math.inf)
     (found,) = fitted(shipped, [predicted("They purchased a farm.", phrase, *targets, note=note)], planner=planner)
     assert found.edits[0].targets == left
+
+
+def test_targets_with_an_alarm_are_dropped(shipped, planner):
+    class Suspicious:
+        def check(self, pairs):
+            for source, output in pairs:
+                assert source == plan.source
+                yield Meaning(0.9, "built" in output, "")
+
+    plan = predicted("The three towers were constructed along the coast.", "constructed", "built", "erected")
+    (without,) = fitted(shipped, [plan], planner=planner)
+    (found,) = fitted(shipped, [plan], planner=planner, check=Suspicious())
+    assert "built" in without.edits[0].targets
+    assert found.edits[0].targets == tuple(target for target in without.edits[0].targets if target != "built")
 
 
 def test_what_a_person_asks_for_is_not_dropped(shipped, planner):

@@ -14,8 +14,8 @@ from redraft.check.meaning_check import MeaningCheck, Weights
 from redraft.check.word_facts import WordFacts
 from redraft.constrain.planner import Planner
 from redraft.errors import ConfigError, CorpusError, ModelError
-from redraft.fit.checker import CheckerTraining, train_checker
-from redraft.fit.checker_data import CheckExample, SafeEdits, added, read_inference, sort_of, words_of
+from redraft.fit.checker import CheckerTraining, Drawn, train_checker
+from redraft.fit.checker_data import CheckExample, SafeEdits, added, read_inference, read_judged, sort_of, words_of
 from redraft.fit.losses import modifier_lost, part_lost
 from redraft.fit.tagged_pairs import TaggedPair
 
@@ -31,10 +31,9 @@ REVERSED = [
 KEPT = [
     ("The physician commenced the procedure.", "The doctor started the procedure."),
     ("Patients must refrain from smoking.", "Patients must not smoke."),
-    pytest.param(
+    (
         "The tenant shall pay no fewer than 30 days prior to departure.",
         "The tenant must pay at least 30 days before leaving.",
-        marks=pytest.mark.xfail(strict=True, reason="the network takes “at least” for another bound"),
     ),
     ("Twelve men were unable to attend.", "12 men could not attend."),
 ]
@@ -115,9 +114,9 @@ def test_json_has_what_is_promised():
 
 
 def test_the_risk_is_a_weighted_sum():
-    weights = Weights({"trained": 2.0, "number": 1.0}, -1.0, 0.5)
-    assert weights.risk({"trained": 0.5, "number": 0.0}) == pytest.approx(0.5)
-    assert weights.risk({"trained": 0.5, "number": 1.0}) == pytest.approx(1 / (1 + math.exp(-1)))
+    weights = Weights({"altered": 2.0, "number": 1.0}, -1.0, 0.5)
+    assert weights.risk({"altered": 0.5, "number": 0.0}) == pytest.approx(0.5)
+    assert weights.risk({"altered": 0.5, "number": 1.0}) == pytest.approx(1 / (1 + math.exp(-1)))
     assert weights.risk({"question": 1.0}) > weights.risk({})  # a kind that no example had
 
 
@@ -205,14 +204,40 @@ def test_labelled_inference_is_read(tmp_path: Path):
     path = tmp_path / "nli.tsv"
     path.write_text(
         "A\tentailment\tHe ran home.\tHe ran.\nA\tneutral\tHe ran.\tHe ran home.\nA\tentailment\ta b c d e f\ta\n"
+        "B\tparaphrase\tHe ran.\tHe ran .\nB\tnot_paraphrase\tHe ran.\tHe sat.\n"
     )
     assert list(read_inference(path)) == [
-        CheckExample("A", ("He", "ran", "home", "."), ("He", "ran", "."), False),
-        CheckExample("A", ("He", "ran", "."), ("He", "ran", "home", "."), True),
+        CheckExample("A", ("He", "ran", "home", "."), ("He", "ran", "."), None, 0.0),
+        CheckExample("A", ("He", "ran", "."), ("He", "ran", "home", "."), None, 1.0),
+        CheckExample("B", ("He", "ran", "."), ("He", "ran", "."), 0.0, 0.0),
+        CheckExample("B", ("He", "ran", "."), ("He", "sat", "."), 1.0, 1.0),
     ]
     path.write_text("A\tperhaps\tHe ran.\tHe ran.\n")
     with pytest.raises(CorpusError, match="line 1"):
         list(read_inference(path))
+
+
+def judged(output: str, altered: float, unsupported: float | None, lost: list[str], wrong: list[str]) -> str:
+    row = {"altered": altered, "unsupported": unsupported, "lost": lost, "wrong": wrong}
+    return json.dumps({"by": "toy", "source": "He purchased all of it.", "output": output, **row}) + "\n"
+
+
+def test_judged_rewritings_are_read(tmp_path: Path):
+    path = tmp_path / "judged.jsonl"
+    path.write_text(
+        judged("He bought it all.", 0.1, 0.1, [], [])
+        + judged("He sold most of it.", 0.9, 0.9, ["purchased", "all"], ["sold", "most of"])
+        + judged("He bought it.", 0.7, None, ["all of"], [])
+        + judged("He bought that.", 0.4, 0.4, [], ["that"])
+    )
+    fine, sold, left_out, unsure = read_judged(path)
+    assert (fine.altered, fine.unsupported, fine.lost, fine.wrong) == (0.1, 0.1, frozenset(), frozenset())
+    assert (sold.altered, sold.unsupported, sold.lost, sold.wrong) == (0.9, 0.9, {1, 2}, {1, 2, 3})
+    assert (left_out.altered, left_out.unsupported, left_out.lost) == (0.7, None, {2, 3})
+    assert (unsure.altered, unsure.unsupported, unsure.lost, unsure.wrong) == (0.4, 0.4, None, None)
+    path.write_text('{"by": "toy", "source": "It is so."}\n')
+    with pytest.raises(CorpusError, match="line 1"):
+        list(read_judged(path))
 
 
 def toy_pairs(count: int) -> list[TaggedPair]:
@@ -224,13 +249,34 @@ def toy_pairs(count: int) -> list[TaggedPair]:
     ]  # fmt: skip
 
 
-def toy_inference(count: int) -> list[CheckExample]:
+def toy_examples(count: int) -> list[CheckExample]:
+    """Labelled inference or judged rewritings."""
     return [
         CheckExample(
-            "toy", words_of(f"The man has {at} dogs."), words_of(f"The man has {at + at % 2} dogs."), bool(at % 2)
+            "toy", words_of(f"The man has {at} dogs."), words_of(f"The man has {at + at % 2} dogs."),
+            float(at % 2), float(at % 2),
         )
         for at in range(count)
-    ]
+    ]  # fmt: skip
+
+
+def test_each_origin_of_judged_rewritings_is_drawn_as_often():
+    rows = [CheckExample(kind, ("a",), ("b",), 1.0) for kind in ["many"] * 98 + ["few"] * 2]
+    drawn = Drawn(None, [], rows, CheckerTraining(inference=0.0, judged=1.0)).some(random.Random(0), 400)
+    assert 150 < sum(row.kind == "few" for row in drawn) < 250
+
+
+def test_a_training_goes_on_from_an_earlier_check(planner, check, tmp_path: Path, monkeypatch):
+    said: list[str] = []
+    settings = CheckerTraining(steps=1, batch=4, held=40, rate=0.0, head_rate=0.0)
+    examples = toy_pairs(900), toy_examples(200), toy_examples(200)
+    later = train_checker(
+        *examples, tmp_path, settings, planner=planner, start=check.trained, say=said.append
+    )  # fmt: skip
+    assert any(line.startswith("540 of them are left") for line in said), said
+    pairs = [(words_of("He left the town."), words_of("He never left the town."))]
+    (before,), (after,) = check.trained.judge(pairs), later.trained.judge(pairs)
+    assert before.altered == pytest.approx(after.altered, abs=0.2)  # nothing learned, 8 bits and a mean lie between
 
 
 def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkeypatch):
@@ -239,7 +285,13 @@ def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkey
     monkeypatch.setattr(checker, "_EVERY", 2)
     settings = CheckerTraining(steps=4, batch=4, held=40)
     train_checker(
-        toy_pairs(900), toy_inference(200), tmp_path / "whole", settings, planner=planner, say=lambda line: None
+        toy_pairs(900),
+        toy_examples(200),
+        toy_examples(200),
+        tmp_path / "whole",
+        settings,
+        planner=planner,
+        say=lambda line: None,
     )
 
     class Killed(Exception):
@@ -250,9 +302,25 @@ def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkey
             raise Killed
 
     with pytest.raises(Killed):
-        train_checker(toy_pairs(900), toy_inference(200), tmp_path / "two", settings, planner=planner, say=killed)
+        train_checker(
+            toy_pairs(900),
+            toy_examples(200),
+            toy_examples(200),
+            tmp_path / "two",
+            settings,
+            planner=planner,
+            say=killed,
+        )
     lines: list[str] = []
-    train_checker(toy_pairs(900), toy_inference(200), tmp_path / "two", settings, planner=planner, say=lines.append)
+    train_checker(
+        toy_pairs(900),
+        toy_examples(200),
+        toy_examples(200),
+        tmp_path / "two",
+        settings,
+        planner=planner,
+        say=lines.append,
+    )
     assert any("going on from step 2" in line for line in lines)
     assert (tmp_path / "whole/checker.safetensors").read_bytes() == (tmp_path / "two/checker.safetensors").read_bytes()
     found = MeaningCheck.load(tmp_path / "two", planner=planner)("The man has 3 dogs.", "The man has 4 dogs.")
@@ -261,4 +329,4 @@ def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkey
 
 def test_too_little_to_learn_from_is_an_error(planner, tmp_path: Path):
     with pytest.raises(ConfigError, match="too few"):
-        train_checker(toy_pairs(5), toy_inference(5), tmp_path, planner=planner, say=lambda line: None)
+        train_checker(toy_pairs(5), toy_examples(5), toy_examples(5), tmp_path, planner=planner, say=lambda line: None)

@@ -82,6 +82,11 @@ def _texts(folder: Path) -> None:
     _write(
         folder / "nli.tsv", *(f"toy\t{labels[n % 2]}\tHe has {n} dogs.\tHe has {n + n % 2} dogs." for n in range(200))
     )
+    rows = (
+        {"by": "toy", "source": f"He has {n} dogs.", "output": f"He has {n + n % 2} dogs.", "altered": n % 2,
+         "unsupported": n % 2, "lost": [], "wrong": []} for n in range(200)
+    )  # fmt: skip
+    _write(folder / "judged.jsonl", *map(json.dumps, rows))
     _packed(folder / "DATA" / "pairs" / "pairs.tsv.xz", *tagged[:40])
     _packed(folder / "DATA" / "lexical" / "ppdb-xxxl-lexical-synonyms.txt.xz", *synonyms)
     _packed(folder / "ppdb.txt.xz", *synonyms)

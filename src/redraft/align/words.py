@@ -114,8 +114,20 @@ def next_tail(tail: Tail, sign: Sign) -> Tail:
 _STEP = tuple(tuple((closes(tail, sign), next_tail(tail, sign)) for sign in Sign) for tail in Tail)
 
 
+_REMEMBERED = 1000  # characters of a text whose words are remembered: every stage asks for those of a sentence
+
+
 def split_words(text: str) -> list[Word]:
     """The words of a text with their character spans; white space belongs to none."""
+    return list(_remembered(text)) if len(text) <= _REMEMBERED else _split(text)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> tuple[Word, ...]:
+    return tuple(_split(text))
+
+
+def _split(text: str) -> list[Word]:
     words: list[Word] = []
     tail, start, undecided = Tail.EDGE, 0, False
     for at, character in enumerate(text):

@@ -26,6 +26,8 @@ _AHEAD = 256  # pairs read at once
 _BLAMED = 0.5  # how likely a word is to blame, from which it is named
 _MOST = 6  # words that the trained check names
 _SURE = 5.0  # the weight of a kind of finding that no training example has
+# Facts that are no finding of a rule.
+GRADED = frozenset({"altered", "unsupported", "lost", "left out", "new", "added"})
 _ALL = 1.0  # the risk of an output that is empty
 
 
@@ -40,6 +42,10 @@ class Weights:
     def risk(self, facts: Mapping[str, float]) -> float:
         logit = self.bias + sum(self.facts.get(name, _SURE) * value for name, value in facts.items())
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, logit))))
+
+    def is_alarm(self, facts: Mapping[str, float]) -> bool:
+        """A finding of a rule always is one, whatever the network thinks: whoever answers for a text should see it."""
+        return self.risk(facts) >= self.level or bool(facts.keys() - GRADED)
 
 
 class MeaningCheck:
@@ -81,18 +87,17 @@ class MeaningCheck:
             for pair in ahead:
                 yield self._weighed(*pair, next(judged), stays) if _is_to_read(*pair) else _plain(*pair)
 
-    def facts(self, source: str, output: str, found: Sequence[Finding], judged: Judged | None) -> dict[str, float]:
-        """What the risk is made of."""
-        words = [[word.text for word in split_words(text)] for text in (source, output)]
-        lost, new = self.trained.reader.facts.shares(words[0], words[1])
+    def plain_facts(self, source: str, output: str, found: Sequence[Finding]) -> dict[str, float]:
+        """What the risk is made of beside the network: findings of the rules, and what the tables know of the words."""
+        one, two = (tuple(word.text for word in split_words(text)) for text in (source, output))
+        lost, new = self.trained.reader.facts.shares(one, two)
         kinds = {finding.kind: 1.0 for finding in found}
-        shares = {"lost": lost, "left out": float(lost > 0), "new": new, "added": float(new > 0)}
-        return {"trained": judged.logit if judged else 0.0, **shares, **kinds}
+        return {"lost": lost, "left out": float(lost > 0), "new": new, "added": float(new > 0), **kinds}
 
     def _weighed(self, source: str, output: str, judged: Judged | None, stays: Sequence[str]) -> Meaning:
         found = findings(source, output, stays=stays, guard=self._planner.guard)
-        risk = self.weights.risk(self.facts(source, output, found, judged))
-        alarm = risk >= self.weights.level or any(finding.kind == "must stay" for finding in found)
+        facts = {**self.plain_facts(source, output, found), **trained_facts(judged)}
+        risk, alarm = self.weights.risk(facts), self.weights.is_alarm(facts)
         blamed = [_spans(source, _named(found, 0)), _spans(output, _named(found, 1))]
         reasons = [finding.why for finding in found]
         if alarm:
@@ -128,6 +133,11 @@ def _plain(source: str, output: str) -> Meaning:
     if source.split() == output.split():
         return SAME
     return Meaning(_ALL, True, "the output is empty" if source.strip() else "the source is empty")
+
+
+def trained_facts(judged: Judged | None) -> dict[str, float]:
+    """What the risk is made of that the network says."""
+    return {"altered": judged.altered, "unsupported": judged.unsupported} if judged else {}
 
 
 def _named(found: Sequence[Finding], side: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The trained meaning check: both texts read together, a logit for each word and one for the whole.
+"""The trained meaning check: both texts read together, a logit for each word and two for the whole.
 
 The words and their places come from the aligner's embeddings, which are shared; the layers above them are the check's
 own. The encoder sees [CLS] source [SEP] output [SEP].
@@ -30,8 +30,15 @@ class CheckShape:
         return asdict(self)
 
 
+ALTERED, UNSUPPORTED = 0, 1  # what the logits of a pair are about
+
+
 class CheckNetwork(nn.Module):
-    """An encoder of `transformers`, a head for words and one for the pair."""
+    """An encoder of `transformers`, a head for words and one for the pair.
+
+    A pair has two logits: that a careful reader finds the meaning altered, and that the source does not entail the
+    output. The second is what labelled inference teaches; leaving something out alters a meaning and is entailed.
+    """
 
     def __init__(self, encoder: Any, shape: CheckShape) -> None:
         super().__init__()
@@ -42,11 +49,11 @@ class CheckNetwork(nn.Module):
         self.look = nn.Linear(shape.hidden + FACTS, 1)
         self.pair = nn.Sequential(
             nn.Linear(2 * shape.hidden + FACTS + 1, shape.size), nn.GELU(), nn.Dropout(shape.dropout),
-            nn.Linear(shape.size, 1),
+            nn.Linear(shape.size, 2),
         )  # fmt: skip
 
     def forward(self, batch: PairBatch, known: Tensor) -> tuple[Tensor, Tensor]:
-        """(batch, place): a logit for each word of source and output; (batch,): one for the pair.
+        """(batch, place): a logit for each word of source and output; (batch, 2): those of the pair.
 
         `known` is (batch, place, fact), of `WordFacts`.
         """
@@ -59,7 +66,7 @@ class CheckNetwork(nn.Module):
         logits = self.word(words)[..., 0].masked_fill(~there, -torch.inf)
         weights = self.look(words).masked_fill(~there[..., None], -torch.inf).softmax(1)
         worst = logits.amax(1, keepdim=True)
-        pair: Tensor = self.pair(torch.cat([states[:, 0], (weights * words).sum(1), worst], -1))[:, 0]
+        pair: Tensor = self.pair(torch.cat([states[:, 0], (weights * words).sum(1), worst], -1))
         return logits, pair
 
 

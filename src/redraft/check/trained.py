@@ -10,13 +10,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from redraft.align.batches import PairBatch, PairReader, Words
 from redraft.align.trained import by_length, fast_dtype
 from redraft.check.network import CheckNetwork, CheckShape
-from redraft.check.word_facts import FACTS, WordFacts
+from redraft.check.word_facts import FACTS, Floats, WordFacts
 from redraft.constrain.predictor import Predictor
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
@@ -31,9 +32,11 @@ _SHARED = "encoder.embeddings."  # weights that are the aligner's
 
 @dataclass(frozen=True)
 class Judged:
-    """The logit that a pair differs in meaning, and how likely each word is to blame."""
+    """The logits that the meaning is altered and that the source does not entail the output; how likely each word is
+    to blame."""
 
-    logit: float
+    altered: float
+    unsupported: float
     source: tuple[float, ...]
     output: tuple[float, ...]
 
@@ -44,13 +47,16 @@ class CheckReader:
     def __init__(self, pairs: PairReader, facts: WordFacts) -> None:
         self.pairs, self.facts = pairs, facts
 
-    def batch(self, pairs: Sequence[tuple[Words, Words]]) -> tuple[PairBatch, Tensor]:
+    def batch(
+        self, pairs: Sequence[tuple[Words, Words]], facts: Sequence[tuple[Floats, Floats]] | None = None
+    ) -> tuple[PairBatch, Tensor]:
+        """`facts`: what the tables know of each pair, if they have been asked already."""
         batch = self.pairs.batch(pairs)
-        known = torch.zeros(*batch.forms.shape, FACTS)
-        for row, pair in zip(known, pairs, strict=True):
-            for start, facts in zip((0, batch.width), self.facts.of(*pair), strict=True):
-                row[start : start + len(facts)] = torch.from_numpy(facts)
-        return batch, known
+        known = np.zeros((*batch.forms.shape, FACTS), np.float32)
+        for row, sides in zip(known, facts or [self.facts.of(*pair) for pair in pairs], strict=True):
+            for start, side in zip((0, batch.width), sides, strict=True):
+                row[start : start + len(side)] = side
+        return batch, torch.from_numpy(known)
 
 
 class TrainedCheck:
@@ -109,7 +115,7 @@ class TrainedCheck:
         chances = words.float().sigmoid().cpu().numpy()
         for (source, output), row, logit in zip(pairs, chances, logits.float().tolist(), strict=True):
             yield Judged(
-                logit, tuple(map(float, row[: len(source)])),
+                logit[0], logit[1], tuple(map(float, row[: len(source)])),
                 tuple(map(float, row[batch.width : batch.width + len(output)])),
             )  # fmt: skip
 

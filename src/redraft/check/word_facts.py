@@ -26,7 +26,8 @@ FACTS = 4  # it stands on one side alone; a word of the other side explains it; 
 _STEM = 4  # letters by which two forms of a word are known
 _SHARE = 0.02  # of the replacements of a word: rarer targets explain nothing
 _MOST = 40  # words of a side that are compared: more are too many to ask for each pair
-_REMEMBERED = 400_000
+_REMEMBERED = 400_000  # word pairs
+_PAIRS = 1024  # pairs of texts, each of which is asked for by the network, the shares and the reasons
 
 _RULED = NEGATIVE.words | MODALS.words | QUANTIFIERS.words | BOUNDS.words
 
@@ -44,6 +45,7 @@ class WordFacts:
         self._commonness = commonness
         self._known: dict[tuple[str, str], tuple[bool, bool]] = {}
         self._known_targets: dict[str, tuple[tuple[str, ...], ...]] = {}
+        self._pairs: dict[tuple[Words, Words], tuple[Floats, Floats]] = {}
 
     @classmethod
     def of_planner(cls, planner: Planner) -> WordFacts:
@@ -53,6 +55,15 @@ class WordFacts:
 
     def of(self, source: Words, output: Words) -> tuple[Floats, Floats]:
         """(word, fact) of either side."""
+        key = tuple(source), tuple(output)
+        found = self._pairs.get(key)
+        if found is None:
+            if len(self._pairs) > _PAIRS:
+                self._pairs.clear()
+            found = self._pairs[key] = self._of(source, output)
+        return found
+
+    def _of(self, source: Words, output: Words) -> tuple[Floats, Floats]:
         one, two = ([normal(word) for word in side] for side in (source, output))
         lost, new = _alone(one, two), _alone(two, one)
         verdicts = {(old, word): self._verdict(old, word) for old in lost[:_MOST] for word in new[:_MOST]}

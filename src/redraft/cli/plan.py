@@ -145,8 +145,9 @@ def run_predict(options: PredictOptions) -> int:
 
 
 def _load(options: PredictOptions) -> tuple[Planner, Plans]:
-    """The planner, and the way from sentences to plans: that of `redraft simplify`, whose model picks targets."""
+    """The planner, and the way from sentences to plans: that of `redraft simplify`, with its model and check."""
     planner, planning = load_planner(options)
+    from redraft.check.meaning_check import MeaningCheck
     from redraft.decode.eight_bit_model import holds_eight_bit_model
     from redraft.decode.loading import shipped_folder
     from redraft.decode.redrafter import Redrafter
@@ -155,7 +156,8 @@ def _load(options: PredictOptions) -> tuple[Planner, Plans]:
     if options.model is None and not holds_eight_bit_model(shipped_folder()):
         say("this copy of redraft comes without its model: targets are in the order of the lexical table")
         return planner, partial(planner.plans, **planning)
-    return planner, Simplifier(Redrafter(options.model, device=options.device), planner, **planning).plans
+    redrafter, check = Redrafter(options.model, device=options.device), MeaningCheck.load(planner=planner)
+    return planner, Simplifier(redrafter, planner, check=check, **planning).plans
 
 
 def run_extract(options: ExtractOptions) -> int:

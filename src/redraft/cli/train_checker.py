@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  redraft train-checker --pairs tagged.tsv.xz --leave-out asset --inference nli.tsv.xz --out mine
+  redraft train-checker --pairs tagged.tsv.xz --leave-out asset --inference nli.tsv.xz \
+    --judged training/data/judged.jsonl.xz --out mine
+  redraft train-checker ... --start mine --out better
   redraft check --checker mine --source complex.txt --output simple.txt
 
 A run that was killed goes on when the same command is given again.
@@ -32,7 +34,11 @@ class TrainCheckerOptions:
     inference: Annotated[
         str, option("labelled pairs: set ⇥ entailment, neutral, contradiction … ⇥ premise ⇥ hypothesis", "FILE")
     ]
+    judged: Annotated[
+        str, option("judged rewritings: objects of by, source, output, altered, unsupported, lost, wrong", "FILE")
+    ]
     out: Annotated[str, option("where the check goes", "DIR")]
+    start: Annotated[str | None, option("a check to go on from; pairs that it suspects are not trusted", "DIR")] = None
     steps: Annotated[str | None, option("batches of 32 examples (default 6000)", "N")] = None
     seed: Seed = None
     device: Device = None
@@ -52,14 +58,20 @@ def run_train_checker(options: TrainCheckerOptions) -> int:
         chosen["steps"] = whole_number("--steps", options.steps)
     if options.seed is not None:
         chosen["seed"] = whole_number("--seed", options.seed, least=0)
+    from redraft.check.trained import TrainedCheck
+    from redraft.check.word_facts import WordFacts
     from redraft.constrain.planner import Planner
     from redraft.fit.checker import CheckerTraining, train_checker
-    from redraft.fit.checker_data import read_inference
+    from redraft.fit.checker_data import read_inference, read_judged
     from redraft.fit.tagged_pairs import read_tagged
 
+    planner = Planner.load(device=options.device)
+    start = None
+    if options.start is not None:
+        start = TrainedCheck.load(options.start, planner.predictor, WordFacts.of_planner(planner))
     train_checker(
         [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)],
-        list(read_inference(options.inference)), options.out, CheckerTraining(**chosen),
-        planner=Planner.load(device=options.device), say=say,
+        list(read_inference(options.inference)), list(read_judged(options.judged)), options.out,
+        CheckerTraining(**chosen), planner=planner, start=start, say=say,
     )  # fmt: skip
     return OK

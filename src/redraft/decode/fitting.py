@@ -12,6 +12,7 @@ import torch
 from transformers.modeling_outputs import BaseModelOutput
 
 from redraft.align.words import split_words
+from redraft.check.meaning_check import MeaningCheck
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.lexicon import key_of
 from redraft.constrain.planner import Planner
@@ -61,21 +62,23 @@ JUDGED = SenseWeights(
 
 
 def fitted(
-    redrafter: Redrafter, plans: Iterable[EditPlan], *, keep: int = 3, gap: float = 1.0, planner: Planner | None = None
+    redrafter: Redrafter, plans: Iterable[EditPlan], *, keep: int = 3, gap: float = 1.0,
+    planner: Planner | None = None, check: MeaningCheck | None = None,
 ) -> Iterator[EditPlan]:  # fmt: skip
     """Plans whose substitutions have their best targets first, at most `keep`, none further than `gap` behind.
 
     A target is judged by the log-probability of the source with it in its place. With the `planner` that predicted the
     plans, predicted targets are judged by how well they keep the meaning (`SenseWeights`): unsafe ones are dropped, and
-    a word without any left stays, as an insertion. Common names pass, but for what the guard refuses. Edits without a
-    span are left unchanged, and so are all where the model is not of transformers or the text too long for it.
+    a word without any left stays, as an insertion. With a `check`, so are targets that give the source another meaning.
+    Common names pass, but for what the guard refuses. Edits without a span are left unchanged, and so are all where the
+    model is not of transformers or the text too long for it.
     """
     waiting = iter(plans)
     while ahead := list(islice(waiting, _AHEAD)):
         if isinstance(redrafter.model, StepModel):
             yield from ahead
         else:
-            checked = ahead if planner is None else _checked(redrafter, planner, ahead, keep, gap)
+            checked = ahead if planner is None else _checked(redrafter, planner, check, ahead, keep, gap)
             yield from _fitted(redrafter, checked, planner is not None, keep, gap)
 
 
@@ -124,7 +127,7 @@ class _Candidate:
 
 
 def _checked(
-    redrafter: Redrafter, planner: Planner, plans: Sequence[EditPlan], keep: int, gap: float
+    redrafter: Redrafter, planner: Planner, check: MeaningCheck | None, plans: Sequence[EditPlan], keep: int, gap: float
 ) -> list[EditPlan]:
     """Each fact is only asked for where the facts that are still unknown could save the target."""
     candidates: dict[tuple[int, int], list[_Candidate]] = {}
@@ -144,8 +147,12 @@ def _checked(
     left = [one for one in left if one.score + most_likely >= JUDGED.least]
     for one, ratio in zip(left, _likelihoods(redrafter, left), strict=True):
         one.score += JUDGED.likely * min(max(ratio, JUDGED.likely_from), JUDGED.likely_to)
+    left = [one for one in left if one.score >= JUDGED.least]
+    if check is not None:
+        found = check.check((one.source, _with(one.source, one.span, one.target)) for one in left)
+        left = [one for one, meaning in zip(left, found, strict=True) if not meaning.alarm]
     safe = {id(one) for one in left}
-    found = []
+    done = []
     for row, plan in enumerate(plans):
         edits = []
         for place, edit in enumerate(plan.edits):
@@ -155,8 +162,8 @@ def _checked(
             elif edit.kind == "substitute" and edit.probability is not None:
                 edit = _allowed(planner, edit)
             edits.append(edit)
-        found.append(replace(plan, edits=tuple(edits)))
-    return found
+        done.append(replace(plan, edits=tuple(edits)))
+    return done
 
 
 def _is_guess(planner: Planner, edit: Edit) -> bool:

@@ -107,7 +107,7 @@ class Simplifier:
         pieces = [[] if planner.unreadable(source) else self.redrafter.pieces(source) for source in sources]
         every = (piece for some in pieces for piece in some)
         plans = planner.plans(every, alternatives=_OFFERED, readable=True, **self.planning)
-        found = fitted(self.redrafter, plans, planner=planner)
+        found = fitted(self.redrafter, plans, planner=planner, check=self.check)
         for source, some in zip(sources, pieces, strict=True):
             yield united(source, list(islice(found, len(some)))) if some else planner(source, **self.planning)
 

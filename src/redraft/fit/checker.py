@@ -1,4 +1,4 @@
-"""Trains the meaning check on pairs that say the same, on the same pairs made wrong, and on labelled inference."""
+"""Trains the meaning check on judged rewritings, trusted pairs, the same made wrong, and labelled inference."""
 
 from __future__ import annotations
 
@@ -6,43 +6,54 @@ import json
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from redraft.align.batches import PairBatch
 from redraft.check.exact import findings
-from redraft.check.meaning_check import MeaningCheck, Weights
+from redraft.check.meaning_check import GRADED, MeaningCheck, Weights, trained_facts
 from redraft.check.trained import CheckReader, TrainedCheck, new_network
-from redraft.check.word_facts import WordFacts
+from redraft.check.word_facts import Floats, WordFacts
 from redraft.constrain.planner import Planner
 from redraft.errors import ConfigError
 from redraft.files import digest
-from redraft.fit.calibration import calibration_error, fit_logistic
+from redraft.fit.calibration import auc, calibration_error, fit_logistic
 from redraft.fit.checker_data import CheckExample, Examples, SafeEdits, corrupted, sort_of, words_of
 from redraft.fit.checkpoints import chance, restore_chance, save_whole
 from redraft.fit.corruptions import Corruptor
+from redraft.fit.crew import cores, dealt, processes_beside
 from redraft.fit.losses import LOSSES
 from redraft.fit.progress_bar import Say
 from redraft.fit.schedules import average_share, decay_groups, rate_share
 from redraft.fit.tagged_pairs import TaggedPair, normal
 
-_EVERY = 100  # steps between two checkpoints
+_EVERY = 250  # steps between two checkpoints
 _ROUND = 16  # batches drawn at once, of which each has examples of like length
-_LEAST = 100  # labelled pairs
+_LEAST = 100  # examples of each origin
+_PART = 500  # pairs that a process sorts at once
 _SEEN = 20  # held-out examples with a fact, from which it gets a weight of its own
-_FALSE_ALARMS = 0.05
+_FALSE_ALARMS = 0.1  # share of the right held-out examples that lie above the level of an alarm
+_STRICT = 0.05  # the same, where kinds of corruptions are counted
 _RULE, _MOST = 1.0, 4.0  # what a finding of a rule counts, at least and at most
-_FACTS = frozenset({"trained", "lost", "left out", "new", "added"})  # what is no finding of a rule
-_HELD = 25  # one source in so many is held out
+_HELD = 10  # one source in so many is held out
+_WRONG = 0.5  # the risk above which a judged rewriting counts as wrong
+_RIGHT = 0.2  # the risk up to which a judged rewriting is taken as right
 _OTHERS = 20_000  # sentences from which names, clauses and words are taken
 _CAPTIONS = "SNLI"
+# Share of the trusted pairs that goes: a reader found 10 % of 200 wrong, and 6 % of those left without the worst 0.3.
+_SUSPECTED = 0.4
+
+Row = tuple[CheckExample, tuple[Floats, Floats]]  # with what tables know of its words
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
@@ -55,7 +66,8 @@ class CheckerTraining:
     head_rate: float = 1e-3
     warm_up: float = 0.05
     weight_decay: float = 0.01
-    inference: float = 0.45  # share of the examples that are labelled inference
+    inference: float = 0.15  # share of the examples that are labelled inference
+    judged: float = 0.5  # share of the examples that are judged rewritings
     word_weight: float = 0.5  # of the words' loss beside the pair's
     wrong_words: float = 4.0  # of a word to blame beside one that is not
     average: float = 0.998
@@ -66,51 +78,83 @@ class CheckerTraining:
 
 
 def train_checker(
-    pairs: Sequence[TaggedPair], inference: Sequence[CheckExample], out: str | Path,
-    settings: CheckerTraining | None = None, *, planner: Planner, say: Say = print,
+    pairs: Sequence[TaggedPair], inference: Sequence[CheckExample], judged: Sequence[CheckExample], out: str | Path,
+    settings: CheckerTraining | None = None, *, planner: Planner, start: TrainedCheck | None = None,
+    processes: int | None = None, say: Say = print,
 ) -> MeaningCheck:  # fmt: skip
-    """Train above the embeddings of a planner's encoder, weigh on held-out pairs, and write the check to `out`."""
+    """Train above the embeddings of a planner's encoder, weigh on held-out examples, and write the check to `out`.
+
+    With `start`, a check trained before: its weights go on learning, and pairs that it suspects are not trusted.
+    Examples are made by so many processes beside the network.
+    """
     settings, out = settings or CheckerTraining(), Path(out)
-    learned, held, shortened = _dealt(pairs, settings, planner, say)
-    if len(inference) < _LEAST or len(learned) < _LEAST or len(held) < _LEAST // 10:
-        sizes = f"{len(inference)} labelled pairs and {len(learned) + len(held)} trusted ones"
+    processes = processes_beside(planner.predictor.device) if processes is None else processes
+    trusted, shortened = _sorted(pairs, settings, planner, say)
+    if start:
+        trusted = _unsuspected(trusted, start)
+        say(f"{len(trusted):,} of them are left without those that the earlier check suspects most")
+    fine = [row for row in judged if _is_right(row)]
+    trusted += [TaggedPair("judged", False, " ".join(row.source), " ".join(row.output)) for row in fine]
+    if min(len(inference), len(judged), len(trusted)) < _LEAST:
+        sizes = f"{len(inference)} labelled pairs, {len(judged)} judged ones and {len(trusted)} trusted ones"
         raise ConfigError(f"{sizes} are too few to learn from.", "Give thousands of each.")
     out.mkdir(parents=True, exist_ok=True)
+    learned, rest = _split(trusted, lambda pair: pair.source)
+    read, held = _split(judged, lambda row: " ".join(row.source))
     corruptor = _corruptor(planner, [words_of(pair.source) for pair in learned[:_OTHERS]])
     safe = SafeEdits(planner.reviewed, planner.common)
-    examples = Examples(learned, shortened, corruptor, safe)
-    run = _Training(planner, examples, _thinned(inference, settings), settings, out, say)
+    examples = Examples(learned, _split(shortened, lambda pair: pair.source)[0], corruptor, safe)
+    drawn = Drawn(examples, _thinned(inference, settings), read, settings)
+    run = _Training(planner, start, drawn, settings, out, processes, say)
     log = run.go()
     trained = TrainedCheck(run.averaged, run.reader, planner.predictor.above)
     check = MeaningCheck(trained, Weights({}, 0.0, 1.0), planner)
-    rest = Examples(held, [], corruptor, safe)
-    rows = list(_drawn(rest, [], replace(settings, inference=0.0), random.Random(settings.seed - 1), settings.held))
-    check.weights = fit_weights(check, rows, rest.faithful(random.Random(settings.seed), settings.held))
-    figures = measure(check, rest, corruptor, settings.seed)
+    others, rng = Examples(rest, [], corruptor, safe), random.Random(settings.seed - 1)
+    made = Drawn(others, [], [], replace(settings, inference=0.0, judged=0.0)).some(rng, settings.held)
+    right = [*others.faithful(rng, settings.held), *(row for row in held if _is_right(row))]
+    check.weights = fit_weights(check, [*made, *held], right, processes)
+    figures = measure(check, others, held, corruptor, settings.seed, processes)
     say("held out: " + json.dumps(figures))
     weighed = {"weights": check.weights.facts, "bias": check.weights.bias, "level": check.weights.level}
-    trained.save(out, {**weighed, "settings": asdict(settings), "pairs": len(learned), "held": figures, "log": log})
+    counts = {"pairs": len(learned), "judged": len(read), "inference": len(inference)}
+    trained.save(out, {**weighed, "settings": asdict(settings), "examples": counts, "held": figures, "log": log})
     (out / "checkpoint.pt").unlink(missing_ok=True)
     return check
 
 
-def _dealt(
+def _sorted(
     pairs: Sequence[TaggedPair], settings: CheckerTraining, planner: Planner, say: Say
-) -> tuple[list[TaggedPair], list[TaggedPair], list[TaggedPair]]:
-    """Trusted pairs to learn from and to hold out, all rewritings of a source on one side; pairs that lose much."""
+) -> tuple[list[TaggedPair], list[TaggedPair]]:
+    """Pairs trusted to say the same, and pairs that lose much."""
     facts = WordFacts.of_planner(planner)
     cased = [pair for pair in pairs if not pair.lower]
     random.Random(settings.seed).shuffle(cased)
-    sorts = [sort_of(pair, facts) for pair in cased]
+    parts = [cased[start : start + _PART] for start in range(0, len(cased), _PART)]
+    some = dealt(lambda part: [sort_of(pair, facts) for pair in part], parts, cores())
+    sorts = [sort for part in some for sort in part]
     trusted = [pair for pair, sort in zip(cased, sorts, strict=True) if sort == "trusted"]
     shortened = [pair for pair, sort in zip(cased, sorts, strict=True) if sort == "shortened"]
     say(f"{len(trusted):,} of {len(pairs):,} pairs are trusted to say the same; {len(shortened):,} lose much")
+    return trusted, shortened
 
-    def is_held(pair: TaggedPair) -> bool:
-        return int(digest(normal(pair.source).encode()), 16) % _HELD == 0
 
-    learned = [pair for pair in trusted if not is_held(pair)]
-    return learned, [pair for pair in trusted if is_held(pair)], [pair for pair in shortened if not is_held(pair)]
+def _unsuspected(pairs: Sequence[TaggedPair], check: TrainedCheck) -> list[TaggedPair]:
+    """The pairs without the share that a check finds most likely altered."""
+    found = check.judge((words_of(pair.source), words_of(pair.target)) for pair in pairs)
+    logits = np.array([one.altered if one else np.inf for one in found])
+    return [pair for pair, fine in zip(pairs, logits <= np.quantile(logits, 1 - _SUSPECTED), strict=True) if fine]
+
+
+def _is_right(row: CheckExample) -> bool:
+    return row.altered is not None and row.altered <= _RIGHT
+
+
+def _split(rows: Sequence[Kind], source: Callable[[Kind], str]) -> tuple[list[Kind], list[Kind]]:
+    """What is learned, and what is held out: all that has the same source is on one side."""
+    sides: tuple[list[Kind], list[Kind]] = [], []
+    for row in rows:
+        sides[int(digest(normal(source(row)).encode()), 16) % _HELD == 0].append(row)
+    return sides
 
 
 def _corruptor(planner: Planner, others: Sequence[Sequence[str]]) -> Corruptor:
@@ -125,81 +169,145 @@ def _thinned(inference: Sequence[CheckExample], settings: CheckerTraining) -> li
     return [row for row in inference if row.kind != _CAPTIONS or rng.random() < settings.captions]
 
 
-def _drawn(
-    examples: Examples, inference: Sequence[CheckExample], settings: CheckerTraining, rng: random.Random, most: int
-) -> Iterator[CheckExample]:
-    count = 0
-    while count < most:
-        some = [rng.choice(inference)] if rng.random() < settings.inference else list(examples.draw(rng))
-        yield from some
-        count += len(some)
+class Drawn:
+    """Examples of all origins in the shares of the settings; of judged ones, each origin as often as another."""
+
+    def __init__(
+        self, examples: Examples, inference: Sequence[CheckExample], judged: Sequence[CheckExample],
+        settings: CheckerTraining,
+    ) -> None:  # fmt: skip
+        self._examples, self._inference, self._settings = examples, inference, settings
+        origins: dict[str, list[CheckExample]] = defaultdict(list)
+        for row in judged:
+            origins[row.kind].append(row)
+        self._judged = list(origins.values())
+
+    def some(self, rng: random.Random, most: int) -> list[CheckExample]:
+        rows: list[CheckExample] = []
+        while len(rows) < most:
+            drawn = rng.random()
+            if drawn < self._settings.inference:
+                rows.append(rng.choice(self._inference))
+            elif drawn < self._settings.inference + self._settings.judged:
+                rows.append(rng.choice(rng.choice(self._judged)))
+            else:
+                rows += self._examples.draw(rng)
+        return rows
 
 
-def fit_weights(check: MeaningCheck, rows: Sequence[CheckExample], right: Sequence[CheckExample]) -> Weights:
-    """The weights with which the risk is a probability, and the level above which 1 in 20 of the right pairs lies."""
-    found = [_facts_of(check, row) for row in rows]
+def fit_weights(
+    check: MeaningCheck, rows: Sequence[CheckExample], right: Sequence[CheckExample], processes: int = 0
+) -> Weights:
+    """The weights with which the risk is a probability, and the level above which 1 in 10 of the right ones lies."""
+    found = facts_of(check, rows, processes)
     counts = Counter(name for facts in found for name in facts)
     names = [name for name, count in counts.items() if count >= _SEEN]
     table = np.array([[facts.get(name, 0.0) for name in names] for facts in found])
-    *values, bias = fit_logistic(table, np.array([row.altered for row in rows]))
-    weights = {name: _bounded(name, value) for name, value in zip(names, values, strict=True)}
-    risks = [Weights(weights, bias, 1.0).risk(_facts_of(check, row)) for row in right]
+    altered = np.array([float(row.altered or 0) for row in rows])
+    bounded = np.array([_bounded(*one) for one in zip(names, fit_logistic(table, altered), strict=False)])
+    scale, bias = fit_logistic((table @ bounded)[:, None], altered)  # what the bounds have changed
+    weights = dict(zip(names, (scale * bounded).tolist(), strict=True))
+    risks = [Weights(weights, bias, 1.0).risk(facts) for facts in facts_of(check, right, processes)]
     return Weights(weights, bias, round(float(np.quantile(risks, 1 - _FALSE_ALARMS)), 4))
 
 
 def _bounded(name: str, value: float) -> float:
     """A finding counts something, and none decides alone: some are so rare that any weight would fit."""
-    return max(0.0, value) if name in _FACTS else min(max(_RULE, value), _MOST)
+    return max(0.0, value) if name in GRADED else min(max(_RULE, value), _MOST)
 
 
-def _facts_of(check: MeaningCheck, row: CheckExample) -> dict[str, float]:
-    (judged,) = check.trained.judge([(row.source, row.output)])
-    source, output = (" ".join(words) for words in (row.source, row.output))
-    return check.facts(source, output, findings(source, output), judged)
+def facts_of(check: MeaningCheck, rows: Sequence[CheckExample], processes: int) -> list[dict[str, float]]:
+    """What the risk of each is made of."""
+    texts = [(" ".join(row.source), " ".join(row.output)) for row in rows]
+    plain = dealt(lambda pair: check.plain_facts(*pair, findings(*pair)), texts, processes)
+    judged = check.trained.judge((row.source, row.output) for row in rows)
+    return [{**known, **trained_facts(one)} for known, one in zip(plain, judged, strict=True)]
 
 
-def measure(check: MeaningCheck, held: Examples, corruptor: Corruptor, seed: int, most: int = 200) -> dict[str, Any]:
-    """Share found of each kind of corruption at the level of alarm, on held-out pairs; false alarms; calibration."""
+def measure(
+    check: MeaningCheck,
+    held: Examples,
+    judged: Sequence[CheckExample],
+    corruptor: Corruptor,
+    seed: int,
+    processes: int = 0,
+    most: int = 200,
+) -> dict[str, Any]:
+    """Of held-out pairs: the share of each kind of corruption that has an alarm, or more risk than 95 % of the right
+    ones; calibration.
+
+    Of judged rewritings, for each origin: how well the risk orders them, and how many of the wrong and the right ones
+    have an alarm.
+    """
     rng = random.Random(seed + 7)
     right = held.faithful(rng, 4 * most)
 
-    def risks_of(rows: Sequence[CheckExample]) -> list[float]:
-        return [check.weights.risk(_facts_of(check, row)) for row in rows]
+    def of(rows: Sequence[CheckExample]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """The risk of each, and whether it has an alarm."""
+        some = facts_of(check, rows, processes)
+        return np.array([*map(check.weights.risk, some)]), np.array([*map(check.weights.is_alarm, some)], bool)
 
-    level = check.weights.level
-    risks = risks_of(right[: 2 * most])
+    risks, false_alarms = of(right[: 2 * most])
+    strict = float(np.quantile(risks, 1 - _STRICT))
     found: dict[str, float] = {}
-    everything, wrong = [*risks], [False] * len(risks)
+    alarmed: dict[str, float] = {}
+    everything, wrong = [risks], [np.zeros(len(risks))]
     for kind in (*corruptor.kinds, *LOSSES):
         rows = [one for row in right if (one := corrupted(corruptor, row.source, row.output, rng, kind))][:most]
-        made = risks_of(rows)
-        found[kind] = round(100 * float(np.mean(np.array(made) >= level)), 1) if made else 0.0
-        everything += made
-        wrong += [True] * len(made)
-    alarms = round(100 * float(np.mean(np.array(risks) >= level)), 1)
-    error = calibration_error(np.array(everything), np.array(wrong))
+        made, alarms = of(rows)
+        found[kind], alarmed[kind] = _percent(made >= strict), _percent(alarms)
+        everything.append(made)
+        wrong.append(np.ones(len(made)))
+    error = calibration_error(np.concatenate(everything), np.concatenate(wrong) > 0)
     return {
-        "level": level,
-        "found_percent": found,
-        "false_alarms_percent": alarms,
+        "level": check.weights.level,
+        "found_percent": alarmed,
+        "false_alarms_percent": _percent(false_alarms),
+        "found_percent_at_5_percent_false_alarms": found,
         "calibration_error": round(error, 4),
+        "judged": _of_judged(judged, *of(judged)),
     }
+
+
+def _of_judged(
+    rows: Sequence[CheckExample], risks: NDArray[np.float64], alarms: NDArray[np.bool_]
+) -> dict[str, dict[str, float]]:
+    wrong = np.array([(row.altered or 0) > _WRONG for row in rows])
+    kinds = np.array([row.kind for row in rows])
+    figures = {}
+    for kind in ("all", *sorted(set(kinds))):
+        some = np.ones(len(rows), bool) if kind == "all" else kinds == kind
+        bad, fine = some & wrong, some & ~wrong
+        if bad.any() and fine.any():
+            figures[kind] = {
+                "auc": round(auc(risks[some], wrong[some]), 4),
+                "found_percent": _percent(alarms[bad]),
+                "false_alarms_percent": _percent(alarms[fine]),
+            }
+    return figures
+
+
+def _percent(found: NDArray[np.bool_]) -> float:
+    return round(100 * float(np.mean(found)), 1) if len(found) else 0.0
 
 
 class _Training:
     """The steps of a training, from its last checkpoint on where there is one."""
 
     def __init__(
-        self, planner: Planner, examples: Examples, inference: Sequence[CheckExample], settings: CheckerTraining,
-        out: Path, say: Say,
+        self, planner: Planner, start: TrainedCheck | None, drawn: Drawn, settings: CheckerTraining, out: Path,
+        processes: int, say: Say,
     ) -> None:  # fmt: skip
-        self.examples, self.inference, self.settings, self.say = examples, inference, settings, say
+        self.drawn, self.settings, self.processes, self.say = drawn, settings, processes, say
         self.device = planner.predictor.device
         self.path = out / "checkpoint.pt"
         self.reader = CheckReader(planner.predictor.reader, WordFacts.of_planner(planner))
         torch.manual_seed(settings.seed)
-        self.network = new_network(planner.predictor.encoder).to(self.device)
+        network = deepcopy(start.network).float() if start else new_network(planner.predictor.encoder)
+        self.network = network.to(self.device)
         self.network.encoder.embeddings.requires_grad_(False)
+        for layer in self.network.encoder.encoder.layer:
+            layer.attention.self.dropout.p = 0.0  # it takes a fifth of a step on a CPU
         self.averaged = deepcopy(self.network).eval()
         body, head = decay_groups(self.network.encoder, settings.weight_decay), [
             {"params": [weight for name, weight in self.network.named_parameters() if not name.startswith("encoder")]}
@@ -217,17 +325,14 @@ class _Training:
         self._resume()
         warm, began, first = max(1, int(settings.warm_up * settings.steps)), time.monotonic(), self.step
         sums: Mapping[str, float] = defaultdict(float)
-        while self.step < settings.steps:
-            for batch in self._round(self.step // _ROUND)[self.step % _ROUND :]:
-                share = rate_share("linear", self.step, settings.steps, warm)
-                for group in self.optimizer.param_groups:
-                    group["lr"] = group["full"] * share
-                sums = self._one(batch, sums)
-                self.step += 1
-                if self.step % _EVERY == 0 or self.step == settings.steps:
-                    sums = self._report(sums, (self.step - first) / (time.monotonic() - began))
-                if self.step == settings.steps:
-                    break
+        for batch in self._batches():
+            share = rate_share("linear", self.step, settings.steps, warm)
+            for group in self.optimizer.param_groups:
+                group["lr"] = group["full"] * share
+            sums = self._one(batch, sums)
+            self.step += 1
+            if self.step % _EVERY == 0 or self.step == settings.steps:
+                sums = self._report(sums, (self.step - first) / (time.monotonic() - began))
         return self.log
 
     def _report(self, sums: Mapping[str, float], pace: float) -> Mapping[str, float]:
@@ -256,26 +361,34 @@ class _Training:
         restore_chance(saved, self.device)
         self.say(f"going on from step {self.step:,}")
 
-    def _round(self, number: int) -> list[list[CheckExample]]:
+    def _batches(self) -> Iterator[list[Row]]:
+        """Those of the steps that are left."""
+        first, last = self.step // _ROUND, (self.settings.steps - 1) // _ROUND
+        rounds = dealt(self._round, range(first, last + 1), self.processes)
+        batches = (batch for some in rounds for batch in some)
+        return islice(batches, self.step - first * _ROUND, self.settings.steps - first * _ROUND)
+
+    def _round(self, number: int) -> list[list[Row]]:
         """Batches of examples of like length, in random order; the same in every run."""
         settings, rng = self.settings, random.Random(f"{self.settings.seed} {number}")
-        rows = list(_drawn(self.examples, self.inference, settings, rng, settings.batch * _ROUND))
+        rows = self.drawn.some(rng, settings.batch * _ROUND)
         sizes = self.reader.pairs.lengths([(row.source, row.output) for row in rows])
         order = sorted(range(len(rows)), key=lambda at: sizes[at])
         order = [at for at in order if sizes[at] <= settings.longest]
         parts = [[rows[at] for at in part] for part in np.array_split(np.array(order), _ROUND)]
         rng.shuffle(parts)
-        return parts
+        return [[(row, self.reader.facts.of(row.source, row.output)) for row in part] for part in parts]
 
-    def _one(self, rows: Sequence[CheckExample], sums: Mapping[str, float]) -> Mapping[str, float]:
+    def _one(self, some: Sequence[Row], sums: Mapping[str, float]) -> Mapping[str, float]:
         self.network.train()
-        device = self.device
-        batch, known = self.reader.batch([(row.source, row.output) for row in rows])
+        device, rows = self.device, [row for row, _ in some]
+        batch, known = self.reader.batch([(row.source, row.output) for row in rows], [facts for _, facts in some])
         batch, known = batch.to(device), known.to(device)
-        altered = torch.tensor([float(row.altered) for row in rows], device=device)
+        wanted = torch.tensor([[_known(row.altered), _known(row.unsupported)] for row in rows], device=device)
         with torch.autocast(device.type, torch.bfloat16):
             words, pair = self.network(batch, known)
-        of_pairs = nn.functional.binary_cross_entropy_with_logits(pair.float(), altered)
+        told, pair = ~wanted.isnan(), pair.float()
+        of_pairs = nn.functional.binary_cross_entropy_with_logits(pair[told], wanted[told])
         of_words = _word_loss(words.float(), rows, batch, self.settings.wrong_words)
         loss = of_pairs + self.settings.word_weight * of_words
         loss.backward()  # type: ignore[no-untyped-call]
@@ -283,15 +396,18 @@ class _Training:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self._average()
-        right = ((pair > 0) == (altered > 0.5)).float().mean()
+        right = ((pair > 0) == (wanted > 0.5))[told].float().mean()
         now = {"loss": float(of_pairs.detach()), "words": float(of_words.detach()), "right": float(right), "steps": 1.0}
         return defaultdict(float, {name: sums[name] + value for name, value in now.items()})
 
     @torch.no_grad()
     def _average(self) -> None:
         keep = average_share(self.settings.average, self.step)
-        for mean, weight in zip(self.averaged.parameters(), self.network.parameters(), strict=True):
-            mean.lerp_(weight, 1 - keep)
+        torch._foreach_lerp_([*self.averaged.parameters()], [*self.network.parameters()], 1 - keep)
+
+
+def _known(chance: float | None) -> float:
+    return float("nan") if chance is None else chance
 
 
 def _word_loss(logits: Tensor, rows: Sequence[CheckExample], batch: PairBatch, weight: float) -> Tensor:

@@ -1,9 +1,10 @@
-"""What the meaning check learns from: pairs that say the same, the same pairs made wrong, and labelled inference."""
+"""What the meaning check learns from: judged rewritings, trusted pairs, the same made wrong, and labelled inference."""
 
 from __future__ import annotations
 
+import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -23,7 +24,11 @@ from redraft.fit.losses import LOSSES
 from redraft.fit.tagged_pairs import TaggedPair
 
 _KEPT = ("entailment", "paraphrase")
+_BOTH_WAYS = ("paraphrase", "not_paraphrase")
 _LABELS = (*_KEPT, "neutral", "contradiction", "not_paraphrase")
+_FINE, _BAD = 0.2, 0.6  # risks up to which no word is to blame, and from which the words named are
+# Corruptions after which the source may still entail what is left.
+_MAY_FOLLOW = frozenset({"condition lost", "quantifier", "modality", *LOSSES})
 _NEW = 0.4  # share of the target's content words that the source lacks, beyond which a pair is not trusted
 _SHORTER = 0.5  # words of the target for each of the source, below which too much is gone
 _STEM = 4
@@ -39,28 +44,64 @@ _ADDED = 4  # content words more than the source has: an output that says more
 
 @dataclass(frozen=True)
 class CheckExample:
-    """Two texts in words, whether the second says something else, and where, if that is known."""
+    """Two texts in words, how likely the second says something else, and where. None: not known."""
 
     kind: str
     source: tuple[str, ...]
     output: tuple[str, ...]
-    altered: bool
+    altered: float | None  # how likely a careful reader finds the meaning altered
+    unsupported: float | None = None  # how likely the source does not entail the output
     lost: frozenset[int] | None = None  # places in the source
     wrong: frozenset[int] | None = None  # places in the output
 
 
 def read_inference(path: str | Path) -> Iterator[CheckExample]:
-    """dataset ⇥ label ⇥ premise ⇥ hypothesis: altered where the premise does not entail the hypothesis.
+    """dataset ⇥ label ⇥ premise ⇥ hypothesis: unsupported where the premise does not entail the hypothesis.
 
-    Hypotheses that follow but say much less are passed over: they neither add anything wrong nor say the same.
+    Only a paraphrase says the same: what follows may say much less. Hypotheses that are much shorter are passed over.
     """
     for number, line in numbered_lines(path):
         cells = line.split("\t")
         if len(cells) != 4 or cells[1] not in _LABELS:
             raise CorpusError(f"{path}, line {number}: no labelled pair.", "Write set ⇥ label ⇥ premise ⇥ hypothesis.")
-        altered, one, two = cells[1] not in _KEPT, words_of(cells[2]), words_of(cells[3])
-        if one and two and (altered or len(two) >= _SHORTER * len(one)):
-            yield CheckExample(cells[0], one, two, altered)
+        other, one, two = float(cells[1] not in _KEPT), words_of(cells[2]), words_of(cells[3])
+        if one and two and (other or len(two) >= _SHORTER * len(one)):
+            yield CheckExample(cells[0], one, two, other if cells[1] in _BOTH_WAYS else None, other)
+
+
+def read_judged(path: str | Path) -> Iterator[CheckExample]:
+    """Rewritings that a reader has judged, one JSON object a line.
+
+    `by` names their origin in its first word, `altered` and `unsupported` are from 0 to 1 (`unsupported` may be null:
+    not known), `lost` and `wrong` list the words concerned in the source and in the output.
+    """
+    for number, line in numbered_lines(path):
+        try:
+            row = json.loads(line)
+            one, two, altered = words_of(row["source"]), words_of(row["output"]), float(row["altered"])
+            unsupported = None if row["unsupported"] is None else float(row["unsupported"])
+            named = [(one, list(map(str, row["lost"]))), (two, list(map(str, row["wrong"])))]
+            kind = str(row["by"]).split()[0]
+        except (ValueError, KeyError, TypeError, IndexError):
+            raise CorpusError(f"{path}, line {number}: no judged rewriting.",
+                              "Write by, source, output, altered, unsupported, lost, wrong.") from None  # fmt: skip
+        blamed: list[frozenset[int] | None] = [None, None]
+        if altered <= _FINE:
+            blamed = [frozenset(), frozenset()]
+        elif altered >= _BAD:
+            blamed = [frozenset(_places(words, phrases)) for words, phrases in named]
+        if one and two:
+            yield CheckExample(kind, one, two, altered, unsupported, *blamed)
+
+
+def _places(words: Sequence[str], phrases: Iterable[str]) -> Iterator[int]:
+    """The places of words that belong to one of the phrases."""
+    plain = [normal(word) for word in words]
+    for phrase in phrases:
+        parts = [normal(word) for word in words_of(phrase)]
+        for at in range(len(plain) - len(parts) + 1):
+            if parts and plain[at : at + len(parts)] == parts:
+                yield from range(at, at + len(parts))
 
 
 def words_of(text: str) -> tuple[str, ...]:
@@ -129,13 +170,13 @@ class Examples:
     def faithful(self, rng: random.Random, most: int) -> list[CheckExample]:
         """So many pairs as they are, all of them different."""
         pairs = rng.sample(self._pairs, min(most, len(self._pairs)))
-        return [CheckExample(pair.tag, words_of(pair.source), words_of(pair.target), False) for pair in pairs]
+        return [CheckExample(pair.tag, words_of(pair.source), words_of(pair.target), 0.0, 0.0) for pair in pairs]
 
     def draw(self, rng: random.Random) -> Iterator[CheckExample]:
         """One pair as it is or a small safe change, and the same made wrong."""
         if self._shortened and rng.random() < _SHORTENED:
             pair = rng.choice(self._shortened)
-            yield CheckExample("shortened", words_of(pair.source), words_of(pair.target), True, None, frozenset())
+            yield CheckExample("shortened", words_of(pair.source), words_of(pair.target), 1.0, None, None, frozenset())
         pair = rng.choice(self._pairs)
         source, output, kind = pair.source, pair.target, pair.tag
         drawn = rng.random()
@@ -145,7 +186,7 @@ class Examples:
         elif drawn < 0.5:
             output, kind = source, "copy"
         one, two = words_of(source), words_of(output)
-        yield CheckExample(kind, one, two, False, frozenset(), frozenset())
+        yield CheckExample(kind, one, two, 0.0, 0.0, frozenset(), frozenset())
         if drawn > _TURNED and (more := added(one, two)):
             yield more
         elif wrong := corrupted(self._corruptor, one, two, rng):
@@ -157,7 +198,7 @@ def added(source: tuple[str, ...], output: tuple[str, ...]) -> CheckExample | No
     known = {normal(word) for word in output}
     more = frozenset(at for at, word in enumerate(source) if is_content(word) and normal(word) not in known)
     fewer = sum(map(is_content, source)) - sum(map(is_content, output))
-    return CheckExample("added", output, source, True, frozenset(), more) if fewer >= _ADDED else None
+    return CheckExample("added", output, source, 1.0, 1.0, frozenset(), more) if fewer >= _ADDED else None
 
 
 def corrupted(
@@ -172,11 +213,13 @@ def corrupted(
         made = corruptor.make(kind, output, rng) if kind else corruptor.any(output, rng)
     if made is None:
         return None
+    unsupported = None if made.kind in _MAY_FOLLOW else 1.0
     if source == output:
-        return CheckExample(made.kind, source, made.words, True, made.lost, made.wrong)
+        return CheckExample(made.kind, source, made.words, 1.0, unsupported, made.lost, made.wrong)
     plain = [normal(word) for word in source]
     before = [normal(output[at]) for at in sorted(made.lost)]
     lost = {at for word in set(before) for at, one in enumerate(plain) if one == word} if len(before) < 4 else None
     if lost is not None and not all(plain.count(word) == 1 for word in before):
         lost = None  # which of several, or none: not known
-    return CheckExample(made.kind, source, made.words, True, None if lost is None else frozenset(lost), made.wrong)
+    blamed = None if lost is None else frozenset(lost)
+    return CheckExample(made.kind, source, made.words, 1.0, unsupported, blamed, made.wrong)

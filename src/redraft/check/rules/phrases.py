@@ -31,11 +31,16 @@ class Phrases:
         }
         self.words = frozenset(word for phrase in self._group for word in phrase)
         self._sizes = range(max(map(len, self._group)), 0, -1)
+        self._firsts, self._lasts = ({phrase[at] for phrase in self._group} for at in (0, -1))
 
     def starting_at(self, words: Sequence[str], at: int) -> Run | None:
+        if at >= len(words) or words[at] not in self._firsts:
+            return None
         return self._longest(words, ((at, at + size) for size in self._sizes if at + size <= len(words)))
 
     def ending_at(self, words: Sequence[str], end: int) -> Run | None:
+        if end == 0 or words[end - 1] not in self._lasts:
+            return None
         return self._longest(words, ((end - size, end) for size in self._sizes if size <= end))
 
     def _longest(self, words: Sequence[str], places: Iterable[tuple[int, int]]) -> Run | None:
