@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.command import add_command, option
 from redraft.cli.options import Device, LeaveOut, Seed
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import OK, room_for, say, whole_number
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -57,9 +57,10 @@ def run_train_checker(options: TrainCheckerOptions) -> int:
     from redraft.fit.checker_data import read_inference
     from redraft.fit.tagged_pairs import read_tagged
 
-    train_checker(
-        [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)],
-        list(read_inference(options.inference)), options.out, CheckerTraining(**chosen),
-        planner=Planner.load(device=options.device), say=say,
-    )  # fmt: skip
+    with room_for(options.out):
+        train_checker(
+            [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)],
+            list(read_inference(options.inference)), options.out, CheckerTraining(**chosen),
+            planner=Planner.load(device=options.device), say=say,
+        )  # fmt: skip
     return OK
