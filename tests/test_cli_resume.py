@@ -200,3 +200,10 @@ def test_a_bar_is_for_terminals_and_changes_nothing(sources, monkeypatch):
     monkeypatch.setattr("sys.stderr", shown)
     assert list(with_bar(batches, str(sources), done=4)) == batches
     assert f"/{len(LINES)}" in shown.getvalue()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_device_cannot_be_gone_on_with(sources, capsys):
+    """Reading what is there would never end."""
+    assert simplify("--input", sources, "--resume", "--out", "/dev/full") == 2
+    assert "--out /dev/full is no file that can be gone on with" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import math
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -9,17 +11,23 @@ import pytest
 
 from redraft.cli.main import main
 from redraft.constrain.edits import Edit, EditPlan
+from redraft.constrain.table_files import read_rows, write_rows
 from redraft.constrain.verdicts import judge
-from redraft.decode.eight_bit_model import save_eight_bit_model
+from redraft.decode.config import DecodeConfig
+from redraft.decode.decoded import Candidate, Decoded
+from redraft.decode.eight_bit_model import load_eight_bit_model, save_eight_bit_model
 from redraft.errors import ConfigError
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.satisfaction import Satisfaction
 from redraft.evaluate.scores import score
 from redraft.evaluate.yardsticks import applied
+from redraft.experiment import laboratory as laboratory_module
 from redraft.experiment.description import read_description
+from redraft.experiment.laboratory import Laboratory
 from redraft.experiment.results import Key
-from redraft.experiment.runs import all_runs
+from redraft.experiment.runs import Run, all_runs, carry_out
 from redraft.experiment.tables import _Part
+from redraft.files import json_lines
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -79,6 +87,21 @@ method = "edit"
 plan = "content"
 method = "theirs"
 toy = 55.4
+"""
+SMALL = """
+beams = 2
+[corpora.toy]
+source = "complex.txt"
+reference = ["simple.0.txt"]
+[models.tiny]
+model = "model"
+[plans.content]
+words = "content"
+[methods.beam]
+method = "beam"
+max_tokens = 8
+[methods.edit]
+max_tokens = 8
 """
 SOURCES = ["The old man ruled in 1720 .", "The king left the town .", "The man left ."]
 SIMPLE = ["The man ruled in 1720 .", "The king left .", "The man left ."]
@@ -186,6 +209,113 @@ def test_other_settings_are_run_again(run, folder, tmp_path):
     assert said.count("was made from other plans or settings; it is made again") == 2
 
 
+def outputs_without_seconds(out):
+    found = {}
+    for name, text in outputs(out).items():
+        rows = [json.loads(line) for line in text.split(b"\n") if line]
+        found[name] = [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
+    return found
+
+
+@pytest.fixture
+def small(folder, tmp_path):
+    """Two runs, with a model of their own that may change."""
+    text = SMALL.replace('"complex', f'"{folder}/complex').replace('"simple', f'"{folder}/simple')
+    (tmp_path / "small.toml").write_text(text, encoding="utf-8")
+    shutil.copytree(folder / "model", tmp_path / "model")
+    return tmp_path / "small.toml"
+
+
+def train_on(folder):
+    """Other weights in the place of a model's."""
+    model = load_eight_bit_model(folder)
+    for weight in model.parameters():
+        weight.data.neg_()
+    save_eight_bit_model(model, single_digits(), folder)
+
+
+def test_results_of_a_model_that_was_trained_on_are_made_again(run, small, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    assert run(out=out, file=small)[0] == 0
+    before = outputs_without_seconds(out)
+    train_on(tmp_path / "model")
+    with monkeypatch.context() as patched:
+        clock = itertools.count(0, 100)
+        patched.setattr("redraft.experiment.runs.time.monotonic", lambda: next(clock))
+        code, said = run("--minutes", "1", out=out, file=small)
+    assert code == 1
+    assert "tiny.toy.none.beam.jsonl was made by another model; it is made again" in said
+    tables = (out / "results.md").read_text(encoding="utf-8")
+    assert "Not yet run: tiny.toy.none.beam, tiny.toy.content.edit." in tables  # its file is there, of the model before
+    assert "| edit |" not in tables
+    code, said = run(out=out, file=small)
+    assert code == 0
+    assert "tiny.toy.content.edit.jsonl was made by another model; it is made again" in said
+    assert run(out=tmp_path / "fresh", file=small)[0] == 0
+    assert outputs_without_seconds(out) == outputs_without_seconds(tmp_path / "fresh") != before
+
+
+def test_a_model_is_known_by_how_it_is_used(small, tmp_path):
+    """By what the file says of it, and what the command says where the file does not."""
+    plain = small.read_text()
+    told = []
+    for more, options in (("", {}), ("", {"dtype": "float16"}), ('dtype = "float64"', {"dtype": "float16"}),
+                          ('prompt = "{source}!"', {}), ('variants = "exact"', {})):  # fmt: skip
+        small.write_text(plain.replace('model = "model"', f'model = "model"\n{more}'), encoding="utf-8")
+        laboratory = Laboratory(read_description(small), tmp_path, **options)
+        told.append(tuple(laboratory._model("tiny").values()))
+    assert len(set(told)) == len(told) == 5
+    assert len({one[0] for one in told}) == 1
+
+
+@pytest.mark.parametrize("part, plan", [("aligner", "content"), ("aligner", "predicted"), ("predictor", "predicted")])
+def test_plans_are_made_again_where_what_makes_them_has_changed(folder, tmp_path, monkeypatch, part, plan):
+    made = []
+
+    def laboratory():
+        found = Laboratory(read_description(folder / "all.toml"), tmp_path, say=made.append)
+        monkeypatch.setattr(found, "_oracle", lambda words, corpus: map(EditPlan, corpus.sources))
+        monkeypatch.setattr(found, "_predicted", lambda entry, corpus, model: map(EditPlan, corpus.sources))
+        return found
+
+    for _ in range(2):
+        laboratory().made(plan, "toy", "tiny")
+    assert len(made) == 1
+    now = {**laboratory_module._shipped(), part: "another"}
+    monkeypatch.setattr(laboratory_module, "_shipped", lambda: now)
+    laboratory().made(plan, "toy", "tiny")
+    assert len(made) == 2
+
+
+def test_lines_end_in_newlines_alone(tmp_path):
+    """An output may hold what str.splitlines takes for line ends; a run goes on all the same."""
+    odd = "a\u2028b\u0085c\x0bd\x1ce"
+    run = Run("m", "c", "p", "edit", DecodeConfig())
+    plans = [EditPlan("one two"), EditPlan("three")]
+    done = []
+
+    def rewrite(some):
+        done.extend(some)
+        return [Decoded(plan.source, (Candidate(odd, 0.0, 0.0, (), (), False),)) for plan in some]
+
+    def go_on(until):
+        return list(carry_out(run, plans, rewrite, tmp_path / "o.jsonl", made_by={}, batch_size=1, until=until,
+                              say=print))  # fmt: skip
+
+    first = carry_out(run, plans, rewrite, tmp_path / "o.jsonl", made_by={}, batch_size=1, until=math.inf, say=print)
+    next(first)
+    first.close()  # stopped after one sentence
+    go_on(math.inf)
+    assert [plan.source for plan in done] == ["three", "one two"]
+    assert [row["output"] for row in json_lines((tmp_path / "o.jsonl").read_bytes())] == [odd, odd]
+
+
+def test_a_table_may_hold_them_too(tmp_path):
+    rows = [("a\u2028b", "1"), ("c\u0085d", "2")]
+    write_rows(tmp_path / "t.tsv.xz", rows)
+    assert sorted(map(tuple, read_rows(tmp_path / "t.tsv.xz", list))) == sorted(rows)
+
+
 def test_minutes_and_a_page_of_ones_own(run, folder, tmp_path, monkeypatch):
     page = tmp_path / "page.md"
     page.write_text("above\n<!-- redraft experiment: begin -->\nold\n<!-- redraft experiment: end -->\nbelow\n")
@@ -219,6 +349,18 @@ def test_minutes_and_a_page_of_ones_own(run, folder, tmp_path, monkeypatch):
         ("beams = 2", "beams = ", "is not TOML"),
         ('source = "complex.txt"', 'source = "gone.txt"', "gone.txt"),
         ('rows = "rows.txt"', 'rows = "simple.0.txt"', "does not number sentences"),
+        ("[corpora.toy]", '[corpora."../../toy"]', 'the name of the corpus "../../toy" cannot be part of a file'),
+        ("[models.tiny]", '[models."a/b"]', 'the name of the model "a/b" cannot'),
+        ("[plans.content]", "[plans.'con\\tent']", "the name of the plan"),
+        ("[plans.content]", '[plans." "]', "the name of the plan"),
+        ("[methods.beam]", '[methods."beam\\u0000"]', "the name of the method"),
+        ("[methods.beam]", '[methods.".."]', "the name of the method"),
+        ('name = "delta"', 'name = "/tmp/delta"', "the name of the sweep"),
+        ('name = "delta"', "name = [3]", "the name of the sweep"),
+        ('name = "delta"', 'name = "weights"', '2 sweeps are named "weights"'),
+        ("values = [0, 2]", "values = [2, 2]", '2 runs would be named "tiny.rest.content.edit.delta.2"'),
+        ("[models.tiny]", f"[models.{'m' * 250}]", "has a name too long for a file"),
+        ('model = "model"', 'model = "model"\ndtype = 32', "models.tiny: dtype is 32"),
     ],
 )
 def test_mistakes_are_named_before_anything_is_computed(run, folder, tmp_path, old, new, message):

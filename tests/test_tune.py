@@ -1,11 +1,23 @@
 """Settings are found by trials that share a storage, go on after a stop, and leave files that other commands take."""
 
+import itertools
 import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import replace
 
+import optuna
 import pytest
+import torch
+from sqlalchemy.exc import SQLAlchemyError
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.cli.main import main
+from redraft.cli.tune import TuneOptions, _asked, _worker
+from redraft.cli.tune import _storage as _storage_of
 from redraft.decode.config_files import read_config, write_config
 from redraft.errors import ConfigError
 from redraft.evaluate.bleu import Bleu
@@ -13,6 +25,9 @@ from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
 from redraft.tune.objective import Sample, tried, value_of
 from redraft.tune.space import as_suggested, suggested
+from redraft.tune.study import _is_dead, _machine, _storage, finished, open_study, storing
+from small_models import tiny_model_for
+from tokenizers_in_memory import single_digits
 
 MODEL = "scripted:examples/by_hand.json"
 PLANS = "examples/by_hand.jsonl"
@@ -67,6 +82,161 @@ def test_another_search_in_the_same_place_is_refused(tune):
     code, _, _, said = tune("--trials", "2", "--method", "neurologic")
     assert code == 2
     assert "its method is 'edit', and not 'neurologic'" in said
+
+
+def test_a_search_with_another_model_is_refused(tune, tmp_path):
+    table = tmp_path / "table.json"
+    shutil.copy("examples/by_hand.json", table)
+    assert tune("--model", f"scripted:{table}", "--trials", "1")[0] == 0
+    table.rename(tmp_path / "moved.json")
+    moved = f"scripted:{tmp_path / 'moved.json'}"
+    assert tune("--model", moved, "--trials", "1")[0] == 0
+    assert "its dtype is 'as stored', and not 'float64'" in tune("--model", moved, "--dtype", "float64")[3]
+    table.write_text(json.dumps({**json.loads((tmp_path / "moved.json").read_text()), "floor_log_prob": -50.0}))
+    code, _, _, said = tune("--model", f"scripted:{table}", "--trials", "1")
+    assert code == 2
+    assert "holds another search: its model is" in said
+
+
+def stop_at(trial, how, monkeypatch):
+    """Let `how` happen in the midst of a trial, by its number in this run."""
+    count = itertools.count()
+
+    def stopped(*args, **options):
+        if next(count) == trial:
+            how()
+        return tried(*args, **options)
+
+    monkeypatch.setattr("redraft.tune.study.tried", stopped)
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def terminate():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(10)  # in which the signal comes
+
+
+@pytest.mark.parametrize("how, status", [(interrupt, 130), (terminate, 143)])
+def test_a_search_that_is_stopped_leaves_its_settings(tune, monkeypatch, how, status):
+    with monkeypatch.context() as patched:
+        stop_at(2, how, patched)
+        code, folder, _, said = tune("--trials", "4")
+    assert code == status
+    assert "2 of 4 trials are done; the same command goes on" in said
+    assert "Traceback" not in said
+    assert len(rows(folder)) == 2
+    assert read_config(folder / "settings.toml")["method"] == "edit"
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert tune("--trials", "4")[0] == 0
+    assert len(rows(folder)) == 4
+
+
+def starts(folder):
+    wanted = {"lambda_insert": 1.0, "delta": 2.0, "width": 8}
+    return [row for row in rows(folder) if wanted.items() <= row.items()]
+
+
+def test_the_start_is_tried_again_where_it_was_stopped(tune, monkeypatch):
+    with monkeypatch.context() as patched:
+        stop_at(0, interrupt, patched)
+        code, folder, *_ = tune("--trials", "2")
+    assert (code, list(folder.glob("*.toml"))) == (130, [])
+    assert tune("--trials", "2")[0] == 0
+    assert [row["state"] for row in starts(folder)] == ["complete"]
+
+
+class Killed(BaseException):
+    """Ends a search without a word to its storage."""
+
+
+def die():
+    raise Killed
+
+
+@pytest.mark.parametrize("storage", ["sqlite:///", "journal:"])
+def test_a_killed_first_trial_is_tried_again(tune, tmp_path, monkeypatch, storage):
+    """Even where others of its search have done as many trials as were asked for."""
+    where = f"{storage}{tmp_path / 'storage'}"
+    with monkeypatch.context() as patched:
+        stop_at(0, die, patched)
+        with pytest.raises(Killed):
+            tune("--storage", where)
+    study = optuna.load_study(study_name="redraft", storage=_storage(where))
+    study.add_trial(optuna.create_trial(value=-1.0, user_attrs={"seconds": 0.0}))
+    code, folder, _, said = tune("--trials", "1", "--storage", where)
+    assert code == 0, said
+    assert [row["state"] for row in starts(folder)] == ["complete"]
+    assert [trial.state.name for trial in study.get_trials()] == ["FAIL", "COMPLETE", "COMPLETE"]
+
+
+@pytest.mark.parametrize("process", [(_machine(), os.getppid()), ("another machine", 1 << 30)])
+def test_a_process_that_may_live_is_left_its_trial(tune, monkeypatch, process):
+    with monkeypatch.context() as patched:
+        stop_at(0, die, patched)
+        patched.setattr("redraft.tune.study._this_process", lambda: process)
+        with pytest.raises(Killed):
+            tune()
+    code, folder, *_ = tune("--trials", "1")
+    assert code == 0
+    assert ([row["trial"] for row in rows(folder)], starts(folder)) == ([1], [])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks the system what lives")
+def test_a_process_that_has_ended_is_dead():
+    ended = subprocess.Popen(["true"])
+    assert not _is_dead((_machine(), os.getppid()))
+    ended.wait()
+    assert _is_dead((_machine(), ended.pid))
+    assert not _is_dead(("another machine", ended.pid))
+
+
+def test_workers_trust_a_model_as_the_command_does(tmp_path):
+    """What a command allows is known to its own process alone."""
+    model = tmp_path / "model"
+    tiny = tiny_model_for("bart", single_digits())
+    tiny.save_pretrained(model)
+    single_digits().save_pretrained(model)
+    (model / "model.safetensors").unlink()
+    torch.save(tiny.state_dict(), model / "pytorch_model.bin")
+    (tmp_path / "reference.txt").write_text("The craftsmen are old .\n", encoding="utf-8")
+    options = TuneOptions(
+        plan=PLANS, reference=[str(tmp_path / "reference.txt")], out=str(tmp_path), model=str(model), trials="1",
+        beams="2", pickled_weights=True, device="cpu",
+    )  # fmt: skip
+    with pytest.raises(SystemExit):  # without the option
+        _worker(replace(options, pickled_weights=False), *_asked(options), 0)
+    _worker(options, *_asked(options), 0)
+    assert len(finished(open_study(_storage_of(options), _asked(options)[0], 0))) == 1
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "postgresql://user:hunter2@127.0.0.1:1/x",
+        "nosuch://user:hunter2@h/x",
+        "postgresql://user:hunter2@h:port/x",
+        "mysql://h/x?user=me&password=hunter2",
+        "postgresql://user:p@hunter2@h/x",
+        "postgresql:user:hunter2@h/x",
+    ],
+)
+def test_passwords_are_not_told(tune, where):
+    code, _, _, said = tune("--storage", where)
+    assert code == 2
+    assert "cannot be opened" in said
+    assert "hunter2" not in said
+
+
+def test_a_reason_is_told_without_the_password():
+    where = "postgresql://user:hunter%40two@h/x?sslpassword=third"
+    error = SQLAlchemyError("connection to h as user with hunter@two (hunter%40two, third) failed: refused\nmore")
+    with pytest.raises(ConfigError) as caught, storing(where):
+        raise optuna.exceptions.StorageInternalError("see above") from error
+    expected = "postgresql://h/x cannot be used: connection to h as user with … (…, …) failed: refused"
+    assert caught.value.problem == expected
 
 
 @pytest.mark.parametrize("method", ["neurologic", "negative", "beam"])

@@ -10,6 +10,8 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from redraft.files import writing
+
 _SCALE = ".scale"  # the name of a matrix's scales
 _LEAST = 6e-8  # the smallest float16 above 0
 
@@ -42,7 +44,8 @@ def save_eight_bit(
         numbers = (rows / scale.to(torch.float32)[:, None]).round().clamp(-127, 127)
         stored[name] = numbers.to(torch.int8).view(value.shape).contiguous()
         stored[name + _SCALE] = scale
-    save_file(stored, str(path), metadata=dict(about or {}))
+    with writing(path):
+        save_file(stored, str(path), metadata=dict(about or {}))
 
 
 def load_eight_bit(path: str | Path) -> dict[str, Tensor]:

@@ -31,6 +31,11 @@ _WEIGHTS, _HEAD = "aligner.safetensors", "aligner.json"
 Found = TypeVar("Found")
 
 
+def shipped_aligner() -> Path:
+    """The folder of the aligner that comes with the package."""
+    return Path(str(files("redraft.align").joinpath("shipped")))
+
+
 class TrainedAligner:
     """Links where the network's probability is above a threshold.
 
@@ -49,7 +54,7 @@ class TrainedAligner:
         """The aligner of a folder, or the one that comes with the package."""
         from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-        path = Path(str(files("redraft.align").joinpath("shipped"))) if folder is None else Path(folder)
+        path = shipped_aligner() if folder is None else Path(folder)
         place = chosen_device(device)
         with loading("the aligner", path, ModelError, "Name a folder that redraft train-aligner has written."):
             about = json.loads((path / _HEAD).read_text(encoding="utf-8"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import MISSING, dataclass, fields
 from functools import partial
@@ -65,10 +66,14 @@ def add_command(
 
 
 def _trusted(run: Callable[[Options], int], options: Options) -> int:
-    """With what the options say about code and pickles of models."""
-    remote_code, pickled = (getattr(options, name, False) for name in ("trust_remote_code", "pickled_weights"))
-    with trusting(remote_code=remote_code, pickled_weights=pickled):
+    with trust_of(options):
         return run(options)
+
+
+def trust_of(options: object) -> AbstractContextManager[None]:
+    """What the options say about code and pickles of models, for this process."""
+    remote_code, pickled = (getattr(options, name, False) for name in ("trust_remote_code", "pickled_weights"))
+    return trusting(remote_code=remote_code, pickled_weights=pickled)
 
 
 class _Command(TyperCommand):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.command import add_command, argument, option
 from redraft.cli.options import Batch16, Data, Device, Dtype, Graphs, PickledWeights, TrustRemoteCode
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import OK, room_for, say, whole_number
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -75,15 +75,13 @@ def run_experiment(options: ExperimentOptions) -> int:
     )  # fmt: skip
     for corpus in description.corpora:
         laboratory.corpus(corpus)  # all that is missing is found before anything is computed
-    runs, paused = list(all_runs(description)), None
-    try:
-        _carry_out(laboratory, runs, until)
-    except Paused as error:
-        paused = error
-    except OSError as error:
-        raise ConfigError(f"{error.filename or options.out} cannot be written: {error.strerror}.",
-                          "Make room; what is done is kept, and the same command goes on.") from None  # fmt: skip
-    _write(laboratory, description, runs, Path(options.out), options.into, page)
+    runs, paused = all_runs(description), None
+    with room_for(options.out, "what is done is kept, and the same command goes on"):
+        try:
+            _carry_out(laboratory, runs, until)
+        except Paused as error:
+            paused = error
+        _write(laboratory, description, runs, Path(options.out), options.into, page)
     if paused is not None:
         say(str(paused))
     return OK if paused is None else 1

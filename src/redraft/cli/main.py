@@ -20,13 +20,14 @@ from redraft.cli.experiment import add_experiment
 from redraft.cli.plan import add_plan
 from redraft.cli.serve import add_serve
 from redraft.cli.simplify import add_simplify
-from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, say
+from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, TERMINATED, Terminated, say
 from redraft.cli.train import add_train
 from redraft.cli.train_aligner import add_train_aligner
 from redraft.cli.train_checker import add_train_checker
 from redraft.cli.train_predictor import add_train_predictor
 from redraft.cli.tune import add_tune
 from redraft.errors import RedraftError
+from redraft.files import is_full
 
 # What typer raises for words that it cannot read: click's UsageError, of which newer versions have their own copy.
 _Misspelt: Any = typer.BadParameter.__base__
@@ -61,9 +62,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         chosen = commands().main(words or ["--help"], prog_name="redraft", standalone_mode=False)
-        if isinstance(chosen, int):  # help was asked for, or nothing was
-            return chosen if words else MISTAKE
-        return int(chosen())
+        # A number: help was asked for, or nothing was.
+        status = int(chosen()) if not isinstance(chosen, int) else chosen if words else MISTAKE
+        print(end="", flush=True)  # what cannot be written is an error here, and not after the last word
+        return status
     except _Misspelt as error:
         say(_explained(error))
         return MISTAKE
@@ -74,8 +76,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         _hush()
         return OK
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}\n  Check the path." if error.filename else error)
+        say(_of_the_system(error))
+        if is_full(error) and not error.filename:
+            _hush()
         return MISTAKE
+    except Terminated:
+        say("terminated")
+        return TERMINATED
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
@@ -107,7 +114,14 @@ def _explained(error: Any) -> str:
     return f"{error.format_message()}\n  {command} --help lists what can be written."
 
 
+def _of_the_system(error: OSError) -> object:
+    if is_full(error):  # of files that we open, errors have names
+        name = error.filename or "standard output"
+        return f"{name} cannot be written: {error.strerror}.\n  Make room and give the same command again."
+    return f"{error.filename}: {error.strerror}\n  Check the path." if error.filename else error
+
+
 def _hush() -> None:
-    """Whoever read our output has left; let the interpreter's last flush go nowhere."""
+    """Nobody reads our output any more, or it has no room; let the interpreter's last flush go nowhere."""
     with suppress(OSError, ValueError):  # not a real file, as in tests
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -14,7 +14,7 @@ from typing import IO, Any, Literal
 from redraft.cli.lines import Line, binary, count_lines, source_of
 from redraft.cli.talk import say
 from redraft.errors import ConfigError, shown
-from redraft.files import digest
+from redraft.files import digest, writing
 
 try:
     import fcntl
@@ -31,7 +31,7 @@ def results_file(out: str | None) -> Iterator[IO[bytes]]:
     if out is None:
         yield binary(sys.stdout)
         return
-    with open(out, "ab") as file:
+    with writing(out), open(out, "ab") as file:
         _lock(file, out)
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.truncate(0)
@@ -41,7 +41,9 @@ def results_file(out: str | None) -> Iterator[IO[bytes]]:
 @contextmanager
 def begun_file(out: str) -> Iterator[IO[bytes]]:
     """The file that an earlier run has begun, or a new one, that no other process writes to."""
-    with open(out, "r+b" if os.path.exists(out) else "w+b") as file:
+    if os.path.exists(out) and not os.path.isfile(out):  # some devices never end
+        raise ConfigError(f"--out {out} is no file that can be gone on with.", "Name a file, or leave --resume out.")
+    with writing(out), open(out, "r+b" if os.path.exists(out) else "w+b") as file:
         _lock(file, out)
         yield file
 
@@ -122,7 +124,8 @@ class InputNote:
 
     def write(self) -> None:
         noted = [{"size": os.path.getsize(name), "digest": _head(name, None)} for name in self._inputs]
-        self._path.write_text(json.dumps(noted), encoding="utf-8")
+        with writing(self._path):
+            self._path.write_text(json.dumps(noted), encoding="utf-8")
 
     def check(self, out: str, done: int) -> None:
         """Refuse inputs that do not begin as they did."""

@@ -37,6 +37,7 @@ from redraft.constrain.plan_files import OnError
 from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.decode.config_files import SIMPLIFY_NAME
 from redraft.errors import ConfigError, shown
+from redraft.files import is_full
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -241,8 +242,9 @@ def run_simplify(options: SimplifyOptions) -> int:
             )
             if note:
                 note.remove()
-    except KeyboardInterrupt:
-        if options.out and not options.document and not options.explain:
+    except (KeyboardInterrupt, OSError) as error:
+        stopped = isinstance(error, KeyboardInterrupt) or is_full(error)
+        if stopped and options.out and not options.document and not options.explain:
             say(f"{count_lines(done + count.lines)} in {options.out}; the same command with --resume goes on")
         raise
     finally:

@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from redraft.errors import ConfigError, shown
+from redraft.files import is_full, writing
 
-OK, SKIPPED, MISTAKE, UNFINISHED, AT_RISK, INTERRUPTED = 0, 1, 2, 3, 3, 130
+OK, SKIPPED, MISTAKE, UNFINISHED, AT_RISK, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 3, 130, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, for commands that have something to put away first."""
 
 
 def say(message: object) -> None:
     print(f"redraft: {message}", file=sys.stderr)
+
+
+@contextmanager
+def room_for(out: str, then: str = "the same command goes on from the last checkpoint") -> Iterator[None]:
+    """For commands that go on with what they have done: a full disk is told with that."""
+    try:
+        with writing(out):
+            yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise ConfigError(f"{error.filename} cannot be written: {error.strerror}.", f"Make room; {then}.") from None
 
 
 def whole_number(flag: str, text: str, *, least: int = 1, words: Sequence[str] = (), example: int = 8) -> int:

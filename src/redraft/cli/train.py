@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from redraft.cli.command import SettingOptions, add_command, option
 from redraft.cli.options import PickledWeights, TrustRemoteCode
 from redraft.cli.settings import hints_of, parse_setting
-from redraft.cli.talk import OK, UNFINISHED, say
+from redraft.cli.talk import OK, UNFINISHED, room_for, say
 from redraft.fit.rewriter_settings import RewriterTraining
 
 if TYPE_CHECKING:
@@ -93,15 +93,16 @@ def run_train(options: TrainOptions) -> int:
     from redraft.decode.loading import shipped_model
     from redraft.fit.rewriter import train_rewriter
 
-    outcome = train_rewriter(
-        options.model or str(shipped_model()),
-        options.train,
-        options.valid,
-        options.out,
-        settings,
-        device=options.device,
-        say=say,
-    )
+    with room_for(options.out):
+        outcome = train_rewriter(
+            options.model or str(shipped_model()),
+            options.train,
+            options.valid,
+            options.out,
+            settings,
+            device=options.device,
+            say=say,
+        )
     if not outcome.finished:
         say(f"the minutes are over at step {outcome.step:,}; the same command goes on from there")
         return UNFINISHED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.command import add_command, option
 from redraft.cli.options import Device, Epochs, LeaveOut, PickledWeights, Seed, TrustRemoteCode
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import OK, room_for, say, whole_number
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -67,8 +67,9 @@ def run_train_aligner(options: TrainAlignerOptions) -> int:
     plain = None
     if options.pairs is not None:
         plain = PlainPairs.read(options.pairs, options.synonyms, options.gold, options.leave_out)
-    train_aligner(
-        options.encoder, options.gold, options.out, AlignerTraining(**chosen), plain=plain, device=options.device,
-        say=say,
-    )  # fmt: skip
+    with room_for(options.out):
+        train_aligner(
+            options.encoder, options.gold, options.out, AlignerTraining(**chosen), plain=plain, device=options.device,
+            say=say,
+        )  # fmt: skip
     return OK

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.command import add_command, option
 from redraft.cli.options import Device, LeaveOut, Seed
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import OK, room_for, say, whole_number
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -69,9 +69,10 @@ def run_train_checker(options: TrainCheckerOptions) -> int:
     start = None
     if options.start is not None:
         start = TrainedCheck.load(options.start, planner.predictor, WordFacts.of_planner(planner))
-    train_checker(
-        [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)],
-        list(read_inference(options.inference)), list(read_judged(options.judged)), options.out,
-        CheckerTraining(**chosen), planner=planner, start=start, say=say,
-    )  # fmt: skip
+    with room_for(options.out):
+        train_checker(
+            [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)],
+            list(read_inference(options.inference)), list(read_judged(options.judged)), options.out,
+            CheckerTraining(**chosen), planner=planner, start=start, say=say,
+        )  # fmt: skip
     return OK

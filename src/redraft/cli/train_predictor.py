@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from redraft.cli.command import add_command, option
 from redraft.cli.options import Device, Epochs, LeaveOut, Seed
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import OK, room_for, say, whole_number
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -67,10 +67,11 @@ def run_train_predictor(options: TrainPredictorOptions) -> int:
     from redraft.fit.predictor import PredictorTraining
     from redraft.fit.tagged_pairs import read_tagged
 
-    train_planner(
-        [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)], options.out,
-        PredictorTraining(**chosen),
-        synonyms=read_synonyms(options.synonyms), difficulty=read_difficulty(options.difficulty),
-        counted=options.table == "counted", aligner=options.aligner, device=options.device, say=say,
-    )  # fmt: skip
+    with room_for(options.out):
+        train_planner(
+            [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)], options.out,
+            PredictorTraining(**chosen),
+            synonyms=read_synonyms(options.synonyms), difficulty=read_difficulty(options.difficulty),
+            counted=options.table == "counted", aligner=options.aligner, device=options.device, say=say,
+        )  # fmt: skip
     return OK

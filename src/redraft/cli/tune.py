@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.command import add_command, option
+from redraft.cli.command import add_command, option, trust_of
 from redraft.cli.options import Batch16, Device, Dtype, Graphs, Model, PickledWeights, TrustRemoteCode
 from redraft.cli.settings import parse_setting
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import MISTAKE, OK, room_for, say, whole_number
+from redraft.cli.workers import share_out, terminable
 from redraft.decode.config import DecodeConfig
-from redraft.errors import ConfigError
+from redraft.errors import ConfigError, RedraftError
 from redraft.tune.space import Goal, Ranges
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ examples:
   redraft simplify --settings tuned/settings.toml --plan test.jsonl
 
 The same command goes on with a search that was stopped. Several machines share one with --storage.
+Exit status: 0 all is done, 2 a mistake in options or input, 130 interrupted, 143 terminated; both leave what was found.
 """
 
 
@@ -93,21 +95,22 @@ def run_tune(options: TuneOptions) -> int:
     workers = whole_number("--workers", options.workers)
     Path(options.out).mkdir(parents=True, exist_ok=True)
     from redraft.tune.outcome import SETTINGS, write_outcome
-    from redraft.tune.study import open_study
+    from redraft.tune.study import finished, open_study, storing, take_up
 
-    study = open_study(_storage(options), tuning, tuning.facts["seed"])
-    if workers == 1:
-        _work(options, tuning, sample, 0)
-    else:
-        context = multiprocessing.get_context("spawn")
-        others = [context.Process(target=_work, args=(options, tuning, sample, number)) for number in range(workers)]
-        for process in others:
-            process.start()
-        for process in others:
-            process.join()
-        if all(process.exitcode for process in others):
-            raise ConfigError("no worker has come to an end.", "What they said stands above.")
-    print(write_outcome(study, tuning, Path(options.out)), end="")
+    with terminable(), storing(_storage(options)), room_for(options.out, "the same command goes on"):
+        study = open_study(_storage(options), tuning, tuning.facts["seed"])
+        take_up(study, tuning)
+        try:
+            if workers == 1:
+                _work(options, tuning, sample, 0)
+            elif all(share_out(_worker, (options, tuning, sample), workers)):
+                raise ConfigError("no worker has come to an end.", "What they said stands above.")
+        except KeyboardInterrupt:
+            say(f"{len(finished(study))} of {options.trials} trials are done; the same command goes on")
+            raise
+        finally:
+            summary = write_outcome(study, tuning, Path(options.out))
+    print(summary, end="")
     say(f"redraft simplify --settings {Path(options.out) / SETTINGS} takes what was found")
     return OK
 
@@ -116,6 +119,7 @@ def _asked(options: TuneOptions) -> tuple[Tuning, Sample]:
     """What is to be tuned, checked before a model is loaded."""
     from redraft.constrain.plan_files import read_plans
     from redraft.decode.config_files import read_config
+    from redraft.decode.fingerprint import fingerprint
     from redraft.evaluate.text_files import check_aligned, read_text
     from redraft.files import digest
     from redraft.tune.objective import Sample
@@ -135,7 +139,7 @@ def _asked(options: TuneOptions) -> tuple[Tuning, Sample]:
         "method": start.method,
         "beams": start.beams,
         "start": digest(repr(start).encode()),
-        "model": options.model or "shipped",
+        **fingerprint(options.model, dtype=options.dtype),
         "sentences": len(sample.plans),
         "seed": seed,
         "plans": digest(repr(sample.plans).encode()),
@@ -146,6 +150,18 @@ def _asked(options: TuneOptions) -> tuple[Tuning, Sample]:
 
 def _storage(options: TuneOptions) -> str:
     return str(options.storage or f"sqlite:///{Path(options.out).resolve() / 'study.db'}")
+
+
+def _worker(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -> None:
+    """One of several processes: a mistake is told here, and ends this one."""
+    from redraft.tune.study import storing
+
+    try:
+        with trust_of(options), storing(_storage(options)), room_for(options.out, "the same command goes on"):
+            _work(options, tuning, sample, number)
+    except RedraftError as error:
+        say(error)
+        sys.exit(MISTAKE)
 
 
 def _work(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import lzma
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -22,10 +23,11 @@ def write_rows(path: str | Path, rows: Iterable[Sequence[object]]) -> None:
 def read_rows(path: str | Path, parse: Callable[[list[str]], Row]) -> Iterator[Row]:
     """What `parse` makes of the cells of each line; its ValueError becomes an error that names the line."""
     try:
-        lines = lzma.decompress(Path(path).read_bytes()).decode("utf-8").splitlines()
+        lines = io.StringIO(lzma.decompress(Path(path).read_bytes()).decode("utf-8"))  # only \n ends a line
     except (OSError, lzma.LZMAError, UnicodeDecodeError) as error:
         raise ModelError(f"{path} cannot be read: {error}", "Name a folder of redraft train-predictor.") from None
-    for number, line in enumerate(lines, 1):
+    for number, raw in enumerate(lines, 1):
+        line = raw.rstrip("\r\n")
         try:
             row = parse(line.split("\t"))
         except ValueError:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -76,6 +78,15 @@ def load_model(
     return model, tokenizer
 
 
+@contextmanager
+def loading_model(name: str) -> Iterator[None]:
+    """Whatever goes wrong with the files of a model is an error that names it."""
+    if name.startswith(("/", ".", "~")) and not Path(name).exists():  # the hub would be asked, and answer in riddles
+        raise ModelError(f"the model {shown(name, 300)} cannot be loaded: there is no such folder.", f"Give {_NAMES}.")
+    with loading("the model", name, ModelError, f"Give {_NAMES}."):
+        yield
+
+
 def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[Any, Any]:
     if name.startswith(SCRIPTED):
         from redraft.testing import ScriptedModel
@@ -84,9 +95,7 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[A
         return scripted, scripted.tokenizer
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
-    if name.startswith(("/", ".", "~")) and not Path(name).exists():  # the hub would be asked, and answer in riddles
-        raise ModelError(f"the model {shown(name, 300)} cannot be loaded: there is no such folder.", f"Give {_NAMES}.")
-    with loading("the model", name, ModelError, f"Give {_NAMES}."):
+    with loading_model(name):
         if holds_eight_bit_model(name):
             model = load_eight_bit_model(name, _dtype(dtype))
         else:

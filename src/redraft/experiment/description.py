@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -148,7 +149,17 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
     models = found.get("models") or {"shipped": {}}
     for name, one in models.items():
         _check_keys(one, _LOADING, f"models.{name}")
+        for key, value in one.items():
+            if not isinstance(value, str):
+                raise ConfigError(f"models.{name}: {key} is {shown(value)}.", 'Write words between quotes: "…".')
     sweeps = [_entry(Sweep, one, "sweeps") for one in found.get("sweeps", [])]
+    for kind, names in (("corpus", corpora), ("plan", plans), ("method", methods), ("model", models),
+                        ("sweep", [sweep.name for sweep in sweeps])):  # fmt: skip
+        for name in names:
+            _check_file_name(name, kind)
+    for name, count in Counter(sweep.name for sweep in sweeps).items():
+        if count > 1:
+            raise ConfigError(f"{count} sweeps are named {shown(name)}.", "Rename one of them.")
     for sweep in sweeps:
         for kind, name, known in (("corpus", sweep.corpus, corpora), ("plan", sweep.plan, plans),
                                   ("method", sweep.method, methods)):  # fmt: skip
@@ -195,6 +206,14 @@ def _entry(kind: Any, one: dict[str, Any], place: str) -> Any:
                        for key, value in one.items()})  # fmt: skip
     except TypeError as error:
         raise ConfigError(f"{place}: {error}", "docs/experiment.md says what belongs there.") from None
+
+
+def _check_file_name(name: str, kind: str) -> None:
+    """Files of results are named after what they are of, and must not lie elsewhere."""
+    fits = isinstance(name, str) and bool(name.strip()) and name.isprintable() and not name.startswith(".")
+    if not fits or not set(name).isdisjoint("/\\:"):
+        raise ConfigError(f"the name of the {kind} {shown(name)} cannot be part of a file's name.",
+                          "Write one that begins with no dot and has no / \\ : or control character.")  # fmt: skip
 
 
 def _check_keys(found: Mapping[str, Any], known: Sequence[str], place: str) -> None:

@@ -16,13 +16,16 @@ def _facts_path(path: Path) -> Path:
     return path.with_name(path.name + ".facts")
 
 
-def made_from(path: Path, facts: Facts) -> bool:
-    """Whether what was noted beside a file, before it was begun, is the same."""
+def made_from(path: Path, facts: Facts, *names: str) -> bool:
+    """Whether what was noted beside a file, before it was begun, is the same: all of it, or what is named."""
     try:
         known = json.loads(_facts_path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return bool(known == json.loads(json.dumps(facts)))
+    now = json.loads(json.dumps(facts))
+    if names and isinstance(known, dict):
+        return all(known.get(name) == now[name] for name in names)
+    return bool(known == now)
 
 
 def note(path: Path, facts: Facts) -> None:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from redraft.align.pairs import SentencePair
-from redraft.align.trained import TrainedAligner
+from redraft.align.trained import TrainedAligner, shipped_aligner
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.oracle import Which, extract_all
 from redraft.constrain.plan_files import read_plans, write_plans
-from redraft.constrain.planner import Planner
+from redraft.constrain.planner import Planner, shipped_predictor
 from redraft.decode.decoded import Decoded
+from redraft.decode.fingerprint import fingerprint
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.simplifier import Simplifier
 from redraft.evaluate.corpora import Corpus
 from redraft.experiment.description import NO_PLAN, Description, PlanEntry
-from redraft.experiment.kept import made_from, note
+from redraft.experiment.kept import Facts, made_from, note
 from redraft.experiment.runs import Run, carry_out
-from redraft.files import digest
+from redraft.files import digest, digest_of_folder
 from redraft.fit.progress_bar import Say
 
 
@@ -29,12 +31,15 @@ class Laboratory:
 
     def __init__(
         self, description: Description, out: Path, *, data: str | None = None, device: str | None = None,
-        batch_size: int = 16, say: Say = print, **loading: Any,
+        dtype: str | None = None, graphs: bool = False, batch_size: int = 16, say: Say = print,
     ) -> None:  # fmt: skip
         self.description, self.out, self.say = description, out, say
-        self._data, self._device, self._batch_size, self._loading = data, device, batch_size, loading
+        self._data, self._device, self._dtype, self._graphs = data, device, dtype, graphs
+        self._batch_size = batch_size
         self._corpora: dict[str, Corpus] = {}
         self._redrafters: dict[str, Redrafter] = {}
+        self._models: dict[str, Facts] = {}
+        self._done: set[str] = set()
         self._planner: Planner | None = None
         self._aligner: TrainedAligner | None = None
 
@@ -57,10 +62,16 @@ class Laboratory:
 
     def carry_out(self, run: Run, until: float) -> Iterator[tuple[int, int]]:
         """How many sentences are done, of how many, after each batch; nothing where all were done before."""
-        return carry_out(
+        facts = {**self._model(run.model), **({"tables": _shipped()["predictor"]} if run.rank else {})}
+        yield from carry_out(
             run, self.plans(run), lambda plans: self._rewritten(run, plans), self.outputs(run),
-            batch_size=self._batch_size, until=until, say=self.say,
+            made_by=facts, batch_size=self._batch_size, until=until, say=self.say,
         )  # fmt: skip
+        self._done.add(run.name)
+
+    def is_done(self, run: Run) -> bool:
+        """Whether `carry_out` has found or made all its outputs; what else lies there may be of other things."""
+        return run.name in self._done
 
     def _rewritten(self, run: Run, plans: Sequence[EditPlan]) -> list[Decoded]:
         redrafter = self._redrafter(run.model)
@@ -73,9 +84,11 @@ class Laboratory:
         entry, corpus = self.description.plans[plan].of(corpus_name), self.corpus(corpus_name)
         name = f"{corpus_name}.{plan}" + (f".{model}" if entry.predict else "")
         path = self.out / "plans" / f"{name}.jsonl"
-        facts = {"sources": _digest(corpus.sources), "entry": asdict(replace(entry, by_corpus={}))}
-        if not entry.predict:
-            facts["references"] = _digest(corpus.references[0])
+        facts: dict[str, Any] = {"sources": _digest(corpus.sources), "entry": asdict(replace(entry, by_corpus={}))}
+        if entry.predict:
+            facts |= {"made_by": self._model(model), **_shipped()}
+        else:
+            facts |= {"references": _digest(corpus.references[0]), "aligner": _shipped()["aligner"]}
         if not (made_from(path, facts) and path.exists()):
             self.say(f"plans: {name}")
             path.unlink(missing_ok=True)
@@ -105,14 +118,30 @@ class Laboratory:
     def _redrafter(self, name: str) -> Redrafter:
         """One at a time: runs come model by model."""
         if name not in self._redrafters:
-            about = dict(self.description.models[name])
-            model = about.pop("model", None)
-            path = self.description.folder / model if model else None
+            model, about = self._asked(name)
             self._redrafters.clear()
-            self._redrafters[name] = Redrafter(
-                str(path) if path and path.exists() else model, device=self._device, **{**self._loading, **about}
-            )
+            self._redrafters[name] = Redrafter(model, device=self._device, graphs=self._graphs, **about)
         return self._redrafters[name]
+
+    def _model(self, name: str) -> Facts:
+        """What tells a model from others."""
+        if name not in self._models:
+            model, about = self._asked(name)
+            self._models[name] = fingerprint(model, **about)
+        return self._models[name]
+
+    def _asked(self, name: str) -> tuple[str | None, dict[str, Any]]:
+        """A model's folder or name, and how it is loaded."""
+        about = {"dtype": self._dtype, **self.description.models[name]}
+        model = about.pop("model", None)
+        path = self.description.folder / model if model else None
+        return str(path) if path and path.exists() else model, about
+
+
+@cache
+def _shipped() -> Facts:
+    """What tells the aligner and the predictor that come with the package from others, its tables included."""
+    return {"aligner": digest_of_folder(shipped_aligner()), "predictor": digest_of_folder(shipped_predictor())}
 
 
 def _digest(texts: Sequence[str]) -> str:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from redraft.constrain.edits import EditPlan
 from redraft.evaluate.corpora import Corpus, References
@@ -19,6 +16,7 @@ from redraft.evaluate.yardsticks import applied
 from redraft.experiment.description import NO_PLAN
 from redraft.experiment.laboratory import Laboratory
 from redraft.experiment.runs import Run
+from redraft.files import json_lines
 
 COPY, APPLIED = "source copied", "plan applied word by word"
 _TRIALS = 2000  # of each paired test
@@ -40,7 +38,7 @@ class Results:
 
     def __init__(self, laboratory: Laboratory, runs: Sequence[Run]) -> None:
         self._laboratory = laboratory
-        self.runs = [run for run in runs if laboratory.outputs(run).exists()]
+        self.runs = [run for run in runs if laboratory.is_done(run)]
         self.missing = [run.name for run in runs if run not in self.runs]
         self.scores: dict[Key, Scores] = {}
         for run in self.runs:
@@ -60,7 +58,7 @@ class Results:
         found = read_outputs(str(self._laboratory.outputs(run)))
         measures = [*default_measures(), Satisfaction(found.verdicts or [])]
         scores = score(found.texts, corpus, measures=measures, samples=0)
-        rows = _rows(self._laboratory.outputs(run))
+        rows = json_lines(self._laboratory.outputs(run).read_bytes())
         values = {name: figure.value for name, figure in scores.figures.items() if figure.value is not None}
         return {**values, "seconds": sum(row["seconds"] for row in rows) / len(rows)}
 
@@ -105,7 +103,3 @@ class Results:
             key = Key(run.model, run.corpus, plan, name, references)
             if key not in self.scores:
                 self.scores[key] = score([applied(one) for one in plans], corpus, name=name, samples=0)
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

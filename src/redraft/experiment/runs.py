@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,12 +14,13 @@ from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import write_jsonl
 from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.decode.decoded import Decoded
-from redraft.errors import RedraftError
+from redraft.errors import ConfigError, RedraftError, shown
 from redraft.experiment.description import LAMBDAS, NO_PLAN, Description, Sweep
-from redraft.experiment.kept import made_from, note
-from redraft.files import digest, whole_lines
+from redraft.experiment.kept import Facts, made_from, note
+from redraft.files import digest, json_lines, whole_lines, writing
 from redraft.fit.progress_bar import Say
 
+_LONGEST = 200  # bytes of a run's name: files may have 255, endings and all
 Rewrite = Callable[[Sequence[EditPlan]], Sequence[Decoded]]
 
 
@@ -47,8 +49,20 @@ class Run:
         return f"{self.model}.{self.corpus}.{self.plan}.{self.method}{changed}"
 
 
-def all_runs(description: Description) -> Iterator[Run]:
+def all_runs(description: Description) -> list[Run]:
     """In the order in which they are carried out. A method without edits runs once, whatever the plans."""
+    runs = list(_all_runs(description))
+    counts = Counter(run.name for run in runs)
+    for name, count in counts.items():
+        if count > 1:
+            raise ConfigError(f"{count} runs would be named {shown(name)}.",
+                              "Rename one of the models, corpora, plans, methods or sweeps.")  # fmt: skip
+        if len(name.encode()) > _LONGEST:
+            raise ConfigError(f"the run {shown(name)} has a name too long for a file.", "Choose shorter names.")
+    return runs
+
+
+def _all_runs(description: Description) -> Iterator[Run]:
     for model in description.models:
         for corpus, entry in description.corpora.items():
             if entry.tables:
@@ -90,20 +104,23 @@ def _changed(config: DecodeConfig, setting: str, value: float) -> DecodeConfig:
 
 def carry_out(
     run: Run, plans: Sequence[EditPlan], rewrite: Rewrite, path: Path, *,
-    batch_size: int, until: float, say: Say,
+    made_by: Facts, batch_size: int, until: float, say: Say,
 ) -> Iterator[tuple[int, int]]:  # fmt: skip
     """Results of all plans to `path`, in order, each with the seconds it took; sentences of like length together.
 
-    What a call that was stopped has left in `path`.part is kept if it was made from the same things.
+    What a call that was stopped has left in `path`.part is kept if it was made from the same things; `made_by` tells
+    the model from others of its name.
     """
     facts = {
-        "model": run.model, "corpus": run.corpus, "plan": run.plan, "method": run.method, "rank": run.rank,
-        "config": asdict(run.config), "plans": digest(repr([plan.to_json() for plan in plans]).encode()),
+        "model": run.model, "made_by": made_by, "corpus": run.corpus, "plan": run.plan, "method": run.method,
+        "rank": run.rank, "config": asdict(run.config),
+        "plans": digest(repr([plan.to_json() for plan in plans]).encode()),
     }  # fmt: skip
     part = path.with_name(path.name + ".part")
     if not made_from(path, facts):
         if path.exists():
-            say(f"{path} was made from other plans or settings; it is made again")
+            what = "from other plans or settings" if made_from(path, facts, "made_by") else "by another model"
+            say(f"{path} was made {what}; it is made again")
         path.unlink(missing_ok=True)
         part.unlink(missing_ok=True)
         note(path, facts)
@@ -111,7 +128,7 @@ def carry_out(
         return
     done = _done(part)
     left = sorted((at for at in range(len(plans)) if at not in done), key=lambda at: len(plans[at].source))
-    with open(part, "ab") as file:
+    with writing(part), open(part, "ab") as file:
         for start in range(0, len(left), batch_size):
             if time.monotonic() > until:
                 raise Paused("the time is over.", "Give the same command again: it goes on from here.")
@@ -131,5 +148,4 @@ def carry_out(
 
 def _done(part: Path) -> dict[int, dict[str, Any]]:
     """What a call that was stopped has left, by the place of its plan."""
-    rows = map(json.loads, whole_lines(part).decode("utf-8").splitlines())
-    return {row["at"]: row for row in rows}
+    return {row["at"]: row for row in json_lines(whole_lines(part))}

@@ -15,7 +15,7 @@ from redraft.align.pairs import SentencePair
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.oracle import extract
 from redraft.errors import ConfigError
-from redraft.files import whole_lines
+from redraft.files import whole_lines, writing
 from redraft.fit.progress_bar import Say
 from redraft.fit.tagged_pairs import TaggedPair
 
@@ -49,7 +49,7 @@ def link_pairs(pairs: Sequence[TaggedPair], aligner: WordAligner, path: Path, sa
     done = whole_lines(path).count(b"\n")
     _check_same(path, pairs, done)
     began = time.monotonic()
-    with open(path, "a", encoding="utf-8") as file:
+    with writing(path), open(path, "a", encoding="utf-8") as file:
         left = iter(pairs[done:])
         while part := list(islice(left, _PART)):
             split = [SentencePair.of(pair.source, pair.target) for pair in part]

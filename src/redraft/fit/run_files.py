@@ -14,7 +14,7 @@ import torch
 
 from redraft.errors import ConfigError, shown
 from redraft.evaluate.report.plots import alone, curves
-from redraft.files import replacing
+from redraft.files import replacing, writing
 from redraft.fit.checkpoints import save_whole
 
 Facts = Mapping[str, Any]
@@ -91,8 +91,9 @@ class RunFolder:
         """The model as transformers stores it: made aside, then moved, file by file, the weights first."""
         part = self.checkpoint / "model"
         shutil.rmtree(part, ignore_errors=True)
-        model.save_pretrained(part)
-        tokenizer.save_pretrained(part)
+        with writing(part):
+            model.save_pretrained(part)
+            tokenizer.save_pretrained(part)
         for path in sorted(part.iterdir(), key=lambda path: (path.suffix != ".safetensors", path.name)):
             os.replace(path, self.out / path.name)
         part.rmdir()

@@ -20,9 +20,11 @@ _NEAR = 0.5  # points below the best within which settings count as about as goo
 
 
 def write_outcome(study: optuna.Study, tuning: Tuning, out: Path) -> str:
-    """All files, whole; returns the summary."""
+    """All files, whole; returns the summary, which is empty, as there are no files, before a trial is done."""
     done = finished(study)
     whole = [trial for trial in done if trial.state == optuna.trial.TrialState.COMPLETE]
+    if not whole:
+        return ""
     best = max(whole, key=lambda trial: trial.value or 0.0)
     text = _summary(tuning, whole, best, given_up=len(done) - len(whole))
     config, goal = config_of(best, tuning), GOALS[tuning.goal]
@@ -42,7 +44,7 @@ def _row(trial: optuna.trial.FrozenTrial, goal: Goal) -> dict[str, Any]:
         goal: None if trial.value is None else round(trial.value, 4),
         **trial.params,
         "parts": {part: round(value, 4) for part, value in trial.intermediate_values.items()},
-        **trial.user_attrs,
+        "seconds": trial.user_attrs["seconds"],
     }
 
 
