@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet -c constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo serve test docs bench clean
+.PHONY: demo serve test docs lowest bench clean
 
 demo: .venv/.package
 	$(BIN)/python examples/three_sentences.py
@@ -25,11 +25,14 @@ docs: .venv/.docs
 	$(BIN)/mkdocs build --strict --quiet
 	@echo build/site/index.html
 
+lowest:
+	.ci/lowest
+
 bench: .venv/.package
 	$(BIN)/python -m benchmarks.bench_search --device cpu --warm 1 --repeats 5,3,2 --out benchmarks/cpu.json --table benchmarks/cpu.md
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-lowest .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.made:

@@ -303,6 +303,18 @@ def test_no_sentence_of_an_evaluation_set_is_trained_on_from_elsewhere(gold, tmp
         read_sets(tmp_path, TRAINING.held)
 
 
+def test_gold_files_can_be_left_out(gold, tmp_path):
+    for name in ("wiki-train.tsv", *EVALUATION):
+        (tmp_path / name).write_bytes((gold / name).read_bytes())
+    sets = read_sets(tmp_path, TRAINING.held, ["mtref", "msr.edinburgh", "gold.train", "RTE2"])
+    assert sets.other == []
+    assert sets.main == read_sets(gold, TRAINING.held).main[: len(sets.main)]
+    with pytest.raises(CorpusError, match=r"lacks msr.edinburgh.train.json\."):
+        read_sets(tmp_path, TRAINING.held, ["mtref", "gold.train", "RTE2"])
+    with pytest.raises(ConfigError, match="leaves no gold alignments"):
+        read_sets(tmp_path, TRAINING.held, ["mtref", "wiki"])
+
+
 def test_vectors_of_an_encoder(encoder):
     aligner = VectorAligner(encoder, layer=0, device="cpu")  # embeddings: the same word has nearly the same vector
     pairs = [(["w1", "w2", "w3"], ["w1", "w2"]), ([], ["w1"]), (["w5"] * 700, ["w5"])]

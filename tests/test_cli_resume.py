@@ -122,6 +122,31 @@ def test_lines_put_behind_the_input_are_gone_on_with(sources, tmp_path, monkeypa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.txt", "sources.txt"]
 
 
+def test_a_run_that_was_killed_before_its_first_line_is_begun_again(sources, tmp_path, monkeypatch):
+    out = tmp_path / "out.txt"
+    stopped(sources, out, monkeypatch)  # leaves a note about its input
+    out.write_text("")  # a run from another input was killed before it wrote its own note
+    sources.write_text("They remain old .\n")
+    assert simplify("--input", sources, "--out", out, "--resume") == 0
+    assert len(out.read_text().splitlines()) == 1
+
+
+def test_the_note_about_the_input_is_whole_at_any_time(sources, tmp_path, monkeypatch):
+    out, note = tmp_path / "out.txt", tmp_path / ".out.txt.resume"
+    stopped(sources, out, monkeypatch)
+    before = note.read_text()
+    with open(sources, "a", encoding="utf-8") as file:
+        file.write("The artisans\n")
+
+    def killed(*paths):
+        assert note.read_text() == before
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("redraft.files.os.replace", killed)
+    assert simplify("--input", sources, "--out", out, "--resume") == 130
+    assert note.read_text() == before
+
+
 @pytest.mark.parametrize("options", [[], ["--resume"]], ids=["anew", "resumed"])
 def test_two_do_not_write_into_one_file(sources, tmp_path, capsys, options):
     fcntl = pytest.importorskip("fcntl")

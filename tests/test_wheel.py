@@ -64,6 +64,15 @@ def test_the_wheel_holds_all_of_the_package(unpacked):
         assert files_below(unpacked / "redraft/decode/shipped") >= files_below(SOURCE / "decode" / "shipped")
 
 
+def test_the_wheel_holds_the_licences_of_code_and_models(unpacked):
+    (about,) = unpacked.glob("*.dist-info")
+    metadata = (about / "METADATA").read_text(encoding="utf-8")
+    assert "License-Expression: Apache-2.0 AND CC-BY-SA-4.0 AND LicenseRef-WordNet-3.0" in metadata
+    for name in ("LICENSE", "LICENSE-MODELS.md", "NOTICE"):
+        assert f"License-File: {name}" in metadata
+        assert (about / "licenses" / name).read_bytes() == (ROOT / name).read_bytes()
+
+
 def test_it_is_the_unpacked_one_that_runs(unpacked, tmp_path):
     done = run(unpacked, tmp_path, "-c", "import redraft; print(redraft.__file__)")
     assert Path(done.stdout.strip()).is_relative_to(unpacked)

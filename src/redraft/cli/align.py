@@ -59,7 +59,7 @@ def run_align(options: AlignOptions) -> int:
     if options.input:
         pairs = read_table(options.input, tokenized=options.tokenized)
         for links in aligner.align(pair.words for pair in pairs):
-            print(shown_links(links))
+            print(shown_links(links), flush=True)  # a kill leaves whole lines
     if aligner.too_long:
         say(too_long_notice(aligner.too_long))
     return OK

@@ -134,7 +134,6 @@ def run_predict(options: PredictOptions) -> int:
                 total += Counter([edit.kind for edit in plan.edits] + ["plans"])
                 if plan.source.strip() and (reason := planner.unreadable(plan.source)):
                     why.append(f"line {line.number}: no edits are predicted, since {reason}")
-            binary(sys.stdout).flush()
             if len(good) < len(batch) and (error := batch[len(good)].error):
                 raise error
     for message in [*_statistics(total), *why[:_TOLD]]:
@@ -181,7 +180,6 @@ def run_extract(options: ExtractOptions) -> int:
             if options.html and len(page) < _SHOWN:
                 page.append(Shown(pair, links, extracted.plan))
     finally:
-        binary(sys.stdout).flush()
         total["too_long"] = aligner.too_long
         for line in _statistics(total):
             say(line)
@@ -191,8 +189,10 @@ def run_extract(options: ExtractOptions) -> int:
 
 
 def _write(plan: EditPlan) -> None:
-    """In UTF-8, whatever the terminal takes: that is how plan files are read."""
-    binary(sys.stdout).write((json.dumps(plan.to_json(), ensure_ascii=False) + "\n").encode("utf-8"))
+    """In UTF-8, whatever the terminal takes: that is how plan files are read. At once, so that no kill tears a line."""
+    out = binary(sys.stdout)
+    out.write((json.dumps(plan.to_json(), ensure_ascii=False) + "\n").encode("utf-8"))
+    out.flush()
 
 
 def _statistics(total: Counter[str]) -> list[str]:

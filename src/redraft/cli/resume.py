@@ -14,7 +14,7 @@ from typing import IO, Any, Literal
 from redraft.cli.lines import Line, binary, count_lines, source_of
 from redraft.cli.talk import say
 from redraft.errors import ConfigError, shown
-from redraft.files import digest, writing
+from redraft.files import digest, replacing
 
 try:
     import fcntl
@@ -77,7 +77,7 @@ def pass_over(file: IO[bytes], out: str, lines: Iterator[Line], form: Form, note
                               "It belongs to another input; write to another file.")  # fmt: skip
         _compare(row, f"--out {out}, line {done + 1}", line, form)
         done, end = done + 1, end + len(row)
-    if note:
+    if note and done:  # with no lines, the note may be an earlier run's
         note.check(out, done)
     file.truncate(end)
     file.seek(end)
@@ -124,16 +124,15 @@ class InputNote:
 
     def write(self) -> None:
         noted = [{"size": os.path.getsize(name), "digest": _head(name, None)} for name in self._inputs]
-        with writing(self._path):
-            self._path.write_text(json.dumps(noted), encoding="utf-8")
+        with replacing(self._path) as file:
+            file.write(json.dumps(noted).encode("utf-8"))
 
     def check(self, out: str, done: int) -> None:
         """Refuse inputs that do not begin as they did."""
         try:
             noted = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            if done:
-                say(f"nothing says what the {count_lines(done)} in {out} come from; they are taken for the first ones")
+            say(f"nothing says what the {count_lines(done)} in {out} come from; they are taken for the first ones")
             return
         same = len(noted) == len(self._inputs)
         if not same or any(

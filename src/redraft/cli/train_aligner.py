@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.command import add_command, option
-from redraft.cli.options import Device, Epochs, LeaveOut, PickledWeights, Seed, TrustRemoteCode
+from redraft.cli.options import Device, Epochs, PickledWeights, Seed, TrustRemoteCode
 from redraft.cli.talk import OK, room_for, say, whole_number
 from redraft.errors import ConfigError
 
@@ -36,7 +36,9 @@ class TrainAlignerOptions:
             "FILE",
         ),
     ] = None
-    leave_out: LeaveOut = field(default_factory=list)
+    leave_out: Annotated[
+        list[str], option("pairs whose tag begins so, and gold files whose name does, are not used", "TAG ...")
+    ] = field(default_factory=list)
     synonyms: Annotated[str | None, option("word ⇥ word: replacements in made-up pairs", "FILE")] = None
     epochs: Epochs = None
     seed: Seed = None
@@ -54,8 +56,8 @@ def add_train_aligner(app: Typer) -> None:
 
 def run_train_aligner(options: TrainAlignerOptions) -> int:
     """The command itself; returns the exit status."""
-    if options.pairs is None and (options.leave_out or options.synonyms):
-        raise ConfigError("--leave-out and --synonyms are about --pairs.", "Add --pairs FILE, or leave them out.")
+    if options.pairs is None and options.synonyms:
+        raise ConfigError("--synonyms is about --pairs.", "Add --pairs FILE, or leave it out.")
     from redraft.fit.aligner import AlignerTraining, train_aligner
     from redraft.fit.plain_pairs import PlainPairs
 
@@ -69,7 +71,7 @@ def run_train_aligner(options: TrainAlignerOptions) -> int:
         plain = PlainPairs.read(options.pairs, options.synonyms, options.gold, options.leave_out)
     with room_for(options.out):
         train_aligner(
-            options.encoder, options.gold, options.out, AlignerTraining(**chosen), plain=plain, device=options.device,
-            say=say,
+            options.encoder, options.gold, options.out, AlignerTraining(**chosen), leave_out=options.leave_out,
+            plain=plain, device=options.device, say=say,
         )  # fmt: skip
     return OK

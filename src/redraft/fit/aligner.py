@@ -29,7 +29,7 @@ from redraft.errors import ConfigError
 from redraft.evaluate.alignment import score_different, score_links
 from redraft.files import digest
 from redraft.fit.checkpoints import chance, restore_chance, save_whole
-from redraft.fit.gold_sets import MAIN, OTHER, GoldSets, check_files, read_sets
+from redraft.fit.gold_sets import GoldSets, check_files, read_sets, training_files
 from redraft.fit.plain_pairs import Labelled, PlainPairs, SoftPair
 from redraft.fit.progress_bar import Say
 from redraft.fit.schedules import average_share, rate_share
@@ -61,37 +61,42 @@ class AlignerTraining:
 
 def train_aligner(
     encoder: str, folder: str | Path, out: str | Path, settings: AlignerTraining | None = None, *,
-    plain: PlainPairs | None = None, device: str | None = None, say: Say = print,
+    leave_out: Sequence[str] = (), plain: PlainPairs | None = None, device: str | None = None, say: Say = print,
 ) -> Path:  # fmt: skip
-    """Train on the gold alignments of a folder and write an aligner to `out`; a run that was killed goes on."""
+    """Train on the gold alignments of a folder and write an aligner to `out`; a run that was killed goes on.
+
+    `leave_out`: beginnings of the names of files that are not trained on.
+    """
     settings, out = settings or AlignerTraining(), Path(out)
-    identity = _identity_of(encoder, folder, settings, plain)
+    identity = _identity_of(encoder, folder, settings, plain, leave_out)
     if _is_finished(out, identity):
         say(f"{out}: this training is finished, and nothing was done.")
         return out
     extra: list[Labelled] = []
     if plain is not None:
         teachers = [
-            train_teacher(number, encoder, folder, out, settings, plain=plain, device=device, say=say)
+            train_teacher(
+                number, encoder, folder, out, settings, leave_out=leave_out, plain=plain, device=device, say=say
+            )
             for number in range(settings.teachers)
         ]
         drawn = plain.drawn(settings.plain, settings.seed)
         extra = plain.made(settings.made, settings.seed) + linked_by(teachers, drawn, device=device, say=say)
-    return _train(identity, folder, out, settings, extra, device, say)
+    return _train(identity, folder, leave_out, out, settings, extra, device, say)
 
 
 def train_teacher(
-    number: int, encoder: str, folder: str | Path, out: str | Path, settings: AlignerTraining, *, plain: PlainPairs,
-    device: str | None = None, say: Say = print,
+    number: int, encoder: str, folder: str | Path, out: str | Path, settings: AlignerTraining, *,
+    leave_out: Sequence[str] = (), plain: PlainPairs, device: str | None = None, say: Say = print,
 ) -> Path:  # fmt: skip
     """One teacher, in a folder of `out`; the one that is there if it is finished."""
     place = Path(out) / f"teacher-{number}"
     own = replace(settings, seed=settings.seed + 1 + number)
-    identity = _identity_of(encoder, folder, own, plain)
+    identity = _identity_of(encoder, folder, own, plain, leave_out)
     if _is_finished(place, identity):
         return place
     say(f"teacher {number + 1} of {settings.teachers}")
-    return _train(identity, folder, place, own, plain.made(own.made, own.seed), device, say)
+    return _train(identity, folder, leave_out, place, own, plain.made(own.made, own.seed), device, say)
 
 
 def linked_by(
@@ -107,12 +112,12 @@ def linked_by(
 
 
 def _identity_of(
-    encoder: str, folder: str | Path, settings: AlignerTraining, plain: PlainPairs | None
+    encoder: str, folder: str | Path, settings: AlignerTraining, plain: PlainPairs | None, leave_out: Sequence[str]
 ) -> dict[str, Any]:
     """What makes a training this one and no other, as JSON gives it back."""
-    check_files(folder)
-    facts = {"encoder": encoder, "settings": asdict(settings), "plain": plain and dict(plain.about),
-             "gold": {name: digest((Path(folder) / name).read_bytes()) for name in (*MAIN, *OTHER)}}  # fmt: skip
+    check_files(folder, leave_out)
+    gold = {name: digest((Path(folder) / name).read_bytes()) for name in training_files(leave_out)}
+    facts = {"encoder": encoder, "settings": asdict(settings), "plain": plain and dict(plain.about), "gold": gold}
     return json.loads(json.dumps(facts))  # type: ignore[no-any-return]
 
 
@@ -132,11 +137,11 @@ def _check_same(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None
 
 
 def _train(
-    identity: dict[str, Any], folder: str | Path, out: Path, settings: AlignerTraining, extra: list[Labelled],
-    device: str | None, say: Say,
+    identity: dict[str, Any], folder: str | Path, leave_out: Sequence[str], out: Path, settings: AlignerTraining,
+    extra: list[Labelled], device: str | None, say: Say,
 ) -> Path:  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
-    sets = read_sets(folder, settings.held)
+    sets = read_sets(folder, settings.held, leave_out)
     counts = f"{len(sets.main):,} pairs of MultiMWA, {len(sets.other):,} others ({sets.left_out} left out)"
     say(f"{counts}, {len(extra):,} without gold, {len(sets.held)} held")
     place = chosen_device(device)

@@ -1,0 +1,93 @@
+"""Licences: every source of a training is attributed, and the tables hold words and numbers only."""
+
+import lzma
+import re
+from pathlib import Path
+
+import pytest
+from training.settings import read_recipe
+
+ROOT = Path(__file__).resolve().parent.parent
+SHIPPED = sorted((ROOT / "src" / "redraft").glob("*/shipped"))
+TABLES = {path.name: path for folder in SHIPPED for path in folder.glob("*.tsv.xz")}
+NUMBER = re.compile(r"-?[0-9]*")
+LONGEST = 6  # words of a phrase
+
+
+def licence_page():
+    return (ROOT / "LICENSE-MODELS.md").read_text(encoding="utf-8")
+
+
+def attributed():
+    """The tags of the table of sentence pairs, each with the origin of its text and its licence."""
+    section = licence_page().split("## Sentence pairs")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:3] == "| `"]
+    return {tag: (origin, licence) for tags, _, origin, licence in rows for tag in re.findall("`(.*?)`", tags)}
+
+
+def named_in_cards():
+    """The tags in the tables of data of all model cards."""
+    data = "".join((folder / "README.md").read_text(encoding="utf-8").split("## Data")[1] for folder in SHIPPED)
+    rows = (line for line in data.splitlines() if line.startswith("| "))
+    return {tag for row in rows for tag in re.findall(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+){1,}\b", row)}
+
+
+def tags_of_the_recipe():
+    recipe = read_recipe()
+    return {tag for step in ("teacher", "student", "told") for tag in recipe[step]["corpora"]}
+
+
+def test_every_tag_is_attributed():
+    assert len(SHIPPED) == 4
+    assert len(named_in_cards()) > 10
+    assert named_in_cards() <= set(attributed())
+    assert tags_of_the_recipe() <= set(attributed())
+
+
+def test_no_training_reads_a_source_without_origin_and_licence():
+    known = attributed()
+    for tag in tags_of_the_recipe():
+        origin, licence = known[tag]
+        assert licence != "none stated" or origin == "Wikipedia", tag
+        assert "NC" not in licence, tag
+
+
+@pytest.mark.parametrize("name", ["align", "check", "constrain", "decode"])
+def test_every_card_names_the_licence(name):
+    card = (ROOT / "src" / "redraft" / name / "shipped" / "README.md").read_text(encoding="utf-8")
+    assert re.search(r"licensed\s+under CC BY-SA 4.0", card)
+    assert "](../../../../LICENSE-MODELS.md)" in card
+
+
+# ---- what the tables hold ----
+
+
+def cells(name):
+    return [line.split("\t") for line in lzma.decompress(TABLES[name].read_bytes()).decode().split("\n") if line]
+
+
+def phrases(name, row):
+    """The cells of a row that hold words; all others must be numbers."""
+    if name in ("common_names.tsv.xz", "reviewed_targets.tsv.xz"):
+        return [phrase.strip() for cell in row for phrase in cell.split(";")]
+    if name == "relations.tsv.xz":
+        if row[0] == "_":  # a word, and what stands before it in fixed terms
+            return [row[1], *(phrase.strip() for phrase in row[2].split(";"))]
+        words = " ".join(row[1:]).split()
+        assert not {"the", "of"} & set(words), row  # a list of words, no definition
+        return words
+    words = [0] if name in ("commonness.tsv.xz", "sides.tsv.xz") else [0, *range(4, len(row), 2)]
+    assert all(NUMBER.fullmatch(cell) for at, cell in enumerate(row) if at not in words), row
+    return [row[at] for at in words]
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_tables_hold_words_and_numbers(name):
+    assert f"`{name}`" in licence_page()
+    longest = max((phrase for row in cells(name) for phrase in phrases(name, row)), key=lambda one: len(one.split()))
+    assert len(longest.split()) <= LONGEST, longest
+
+
+def test_nothing_else_that_is_shipped_holds_text():
+    names = {path.name for folder in SHIPPED for path in folder.iterdir()} - set(TABLES)
+    assert {Path(name).suffix for name in names} == {".json", ".log", ".md", ".safetensors"}
