@@ -14,7 +14,7 @@ from typing import IO, Any, Literal
 from redraft.cli.lines import Line, binary, count_lines, source_of
 from redraft.cli.talk import say
 from redraft.errors import ConfigError, shown
-from redraft.files import digest, replacing
+from redraft.files import digest, replacing, writing
 
 try:
     import fcntl
