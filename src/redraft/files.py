@@ -6,13 +6,12 @@ import hashlib
 import os
 import secrets
 import shutil
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
-from redraft.errors import ConfigError, CorpusError
+from redraft.errors import CorpusError
 
 
 @contextmanager
@@ -42,16 +41,6 @@ def whole_lines(path: Path) -> bytes:
     with open(path, "r+b") as file:
         file.truncate(end)
     return text[:end]
-
-
-def read_toml(path: str | Path, example: str) -> dict[str, Any]:
-    """What a settings file holds; `example` is the next step where it is no TOML."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}.", example) from None
 
 
 def decoded(raw: bytes, path: str, line: int) -> str:

@@ -17,10 +17,10 @@ from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.literal import literal
 from redraft.constrain.reviewed_targets import ReviewedTargets
 from redraft.errors import CorpusError
-from redraft.evaluate.text_files import numbered_lines
 from redraft.fit.corruptions import Corruptor
 from redraft.fit.losses import LOSSES
 from redraft.fit.tagged_pairs import TaggedPair
+from redraft.reading import numbered_lines
 
 _KEPT = ("entailment", "paraphrase")
 _LABELS = (*_KEPT, "neutral", "contradiction", "not_paraphrase")
