@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from redraft.align.protected import Span
@@ -51,28 +52,41 @@ def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
     """
     edits = plan.edits
     named = Counter(phrase.casefold() for edit in edits for phrase in (edit.phrase, *edit.targets))
+    inserted: dict[str, list[int]] = {}  # places of the edits that insert a phrase, in order
+    written: dict[str, set[int]] = {}  # and of those that have it as a target
+    for place, edit in enumerate(edits):
+        if edit.kind == "insert":
+            inserted.setdefault(edit.phrase, []).append(place)
+        elif edit.kind != "split":
+            for target in edit.targets:
+                written.setdefault(target, set()).add(place)
 
-    def is_form_of(phrase: str, other: str) -> bool:
-        return phrase in forms(other, variants, begins_source=begins(plan.source, other))
+    @cache
+    def forms_of(phrase: str) -> tuple[str, ...]:
+        return forms(phrase, variants, begins_source=begins(plan.source, phrase))
+
+    @cache
+    def free(phrase: str) -> int:
+        """Occurrences that the plan itself asks for."""
+        targets: set[int] = set().union(*(written.get(form, ()) for form in forms_of(phrase)))
+        return sum(len(inserted.get(form, ())) for form in forms_of(phrase)) + len(targets)
+
+    def turn(number: int, phrase: str) -> int:
+        """Insertions that are met before or with this one: of equals, the earlier is met first."""
+        count = 0
+        for form in forms_of(phrase):
+            before = bisect(inserted.get(form, ()), number)
+            count += before if phrase in forms_of(form) else len(inserted.get(form, ()))
+        return count
 
     found = []
     for number, edit in enumerate(edits):
         if edit.kind == "split":
             found.append(0)
-            continue
-        if variants != "lemma" and named[edit.phrase.casefold()] == 1:  # nearly always
+        elif variants != "lemma" and named[edit.phrase.casefold()] == 1:  # nearly always
             found.append(int(edit.kind == "insert"))
-            continue
-        count = 0
-        for place, other in enumerate(edits):
-            if other.kind == "insert":
-                counts = is_form_of(other.phrase, edit.phrase)
-                if edit.kind == "insert" and place > number:  # of equals, the earlier is met first
-                    counts = counts and not is_form_of(edit.phrase, other.phrase)
-            else:
-                counts = edit.kind != "insert" and any(is_form_of(target, edit.phrase) for target in other.targets)
-            count += counts
-        found.append(count)
+        else:
+            found.append(turn(number, edit.phrase) if edit.kind == "insert" else free(edit.phrase))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from redraft.align.exact import lemma
@@ -43,6 +43,7 @@ def judge(
 ) -> list[Verdict]:
     """A verdict for each edit of the plan. `forms_of` adds the forms a tokenizer gives a phrase."""
 
+    @cache
     def found(*phrases: str) -> list[Span]:
         if forms_of is not None:
             wanted = [form for phrase in phrases for form in forms_of(plan, phrase)]
@@ -57,12 +58,12 @@ def judge(
     def words(span: Span) -> int:
         return _count(text[slice(*span)])
 
-    kept = [
-        (span, words(span))
+    asked = (
+        phrase
         for edit in plan.edits
         for phrase in (edit.targets or (edit.phrase,) if edit.kind not in ("delete", "split") else ())
-        for span in found(phrase)
-    ]
+    )
+    kept = list(dict.fromkeys((span, words(span)) for phrase in dict.fromkeys(asked) for span in found(phrase)))
     verdicts = []
     split = splits_met(plan, text)
     for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, variants), strict=True)):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from redraft.align.words import Word, normal, split_words
 from redraft.constrain.edits import Edit, EditPlan, folded
-from redraft.errors import ConfigError, shown
+from redraft.constrain.patterns import Pattern
+from redraft.errors import ConfigError
 from redraft.files import decoded
 from redraft.reading import BOM, read_given
 
@@ -22,7 +22,7 @@ class Wish:
     """Words or a pattern of the source; `target` is what to write for them, or None to keep them."""
 
     words: tuple[str, ...]  # as they are compared
-    pattern: re.Pattern[str] | None = None
+    pattern: Pattern | None = None
     target: str | None = None
 
     @classmethod
@@ -30,13 +30,7 @@ class Wish:
         """/…/ is a regular expression; anything else is found as words, in any case."""
         if len(text) < 3 or not text[0] == text[-1] == "/":
             return cls(tuple(normal(word.text) for word in split_words(text)), None, target)
-        try:
-            return cls((), re.compile(text[1:-1]), target)
-        except re.error as error:
-            raise ConfigError(
-                f"{place}{shown(text)} is no regular expression: {error}.",
-                "Between the slashes stands one of Python's; leave them out to find the words as they are.",
-            ) from None
+        return cls((), Pattern.of(text[1:-1], place), target)
 
     def edits(self, source: str) -> Iterator[Edit]:
         for start, end in self._spans(source):
@@ -56,9 +50,8 @@ class Wish:
                 if tuple(keys[at : at + size]) == self.words:
                     yield words[at].start, words[at + size - 1].end
             return
-        for match in self.pattern.finditer(source):
-            inside = _touched(words, match.start(), match.end())
-            if inside and match.group():
+        for span in self.pattern.spans(source):
+            if inside := _touched(words, *span):
                 yield inside[0].start, inside[-1].end
 
 
