@@ -78,7 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _hush()
         return OK
     except OSError as error:
-        say(f"{error.filename}: {error.strerror}\n  Check the path." if error.filename else error)
+        name = "a file without a name" if error.filename == "" else error.filename
+        say(f"{name}: {error.strerror}\n  Check the path." if name else error)
         return MISTAKE
     except KeyboardInterrupt:
         say("interrupted")
