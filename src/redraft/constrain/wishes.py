@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
+from redraft.align.protected import Span
 from redraft.align.words import Word, normal, split_words
 from redraft.constrain.edits import Edit, EditPlan, folded
 from redraft.errors import ConfigError, shown
@@ -38,31 +41,55 @@ class Wish:
             ) from None
 
     def edits(self, source: str) -> Iterator[Edit]:
-        for start, end in self._spans(source):
-            phrase, span = source[start:end], (start, end)
-            note = KEPT if self.target is None else WANTED
-            if self.target is None or folded(self.target) == folded(phrase):
-                yield Edit.insert(self.target or phrase, weight=_WEIGHT, span=span, note=note)
-            else:
-                yield Edit.substitute(phrase, self.target, weight=_WEIGHT, span=span, note=note)
+        return (self.edit(source, span) for span in self.spans(source, split_words(source)))
 
-    def _spans(self, source: str) -> Iterator[tuple[int, int]]:
+    def edit(self, source: str, span: Span) -> Edit:
+        """The wish for one place of the source."""
+        phrase, note = source[slice(*span)], KEPT if self.target is None else WANTED
+        if self.target is None or folded(self.target) == folded(phrase):
+            return Edit.insert(self.target or phrase, weight=_WEIGHT, span=span, note=note)
+        return Edit.substitute(phrase, self.target, weight=_WEIGHT, span=span, note=note)
+
+    def spans(self, source: str, words: Sequence[Word]) -> Iterator[Span]:
         """Of whole words: what a pattern finds inside one is widened to it."""
-        words = split_words(source)
         if self.pattern is None:
-            keys, size = [normal(word.text) for word in words], len(self.words)
-            for at in range(len(words) - size + 1 if size else 0):
-                if tuple(keys[at : at + size]) == self.words:
-                    yield words[at].start, words[at + size - 1].end
+            yield from (span for _, span in _Tree([self]).found(words))
             return
+        starts, ends = [word.start for word in words], [word.end for word in words]
         for match in self.pattern.finditer(source):
-            inside = _touched(words, match.start(), match.end())
-            if inside and match.group():
-                yield inside[0].start, inside[-1].end
+            first, last = bisect_right(ends, match.start()), bisect_left(starts, match.end()) - 1
+            if first <= last and match.group():
+                yield starts[first], ends[last]
 
 
-def _touched(words: Sequence[Word], start: int, end: int) -> list[Word]:
-    return [word for word in words if word.start < end and start < word.end]
+class _Tree:
+    """Wishes for words, branching word by word: however many there are, a text is read once."""
+
+    def __init__(self, wishes: Iterable[Wish]) -> None:
+        self._root = _Node()
+        for wish in wishes:
+            node = self._root
+            for word in wish.words:
+                node = node.after.setdefault(word, _Node())
+            if wish.words:
+                node.wish = node.wish or wish  # of two for the same words the first wins everywhere
+
+    def found(self, words: Sequence[Word]) -> Iterator[tuple[Wish, Span]]:
+        keys = [normal(word.text) for word in words]
+        for first in range(len(words)):
+            node: _Node | None = self._root
+            for last in range(first, len(words)):
+                node = node.after.get(keys[last]) if node else None
+                if node is None:
+                    break
+                if node.wish:
+                    yield node.wish, (words[first].start, words[last].end)
+
+
+@dataclass(slots=True)
+class _Node:
+    after: dict[str, _Node] = field(default_factory=dict)
+    wish: Wish | None = None  # for the words up to here
 
 
 @dataclass(frozen=True)
@@ -83,17 +110,65 @@ class Wishes:
             wishes.append(Wish.of(cells[0], cells[1], place))
         return cls((*wishes, *(Wish.of(line.strip(), None, place) for place, line in _lines(keep))))
 
+    def edits(self, source: str) -> list[Edit]:
+        """What the source calls for: of wishes that meet, the one that wins."""
+        words = split_words(source)
+        places = list(self._tree.found(words))
+        places += ((wish, span) for wish in self.wishes if wish.pattern for span in wish.spans(source, words))
+        rank = {id(wish): number for number, wish in enumerate(self.wishes)}
+
+        def order(place: tuple[Wish, Span]) -> tuple[int, int, int, int]:
+            wish, (start, end) = place
+            return int(wish.target is None), 0 if wish.target else start - end, rank[id(wish)], start
+
+        taken, asked = _Taken(source), []
+        for wish, span in sorted(places, key=order):
+            if taken.is_free(span):
+                taken.add(span)
+                asked.append(wish.edit(source, span))
+        return asked
+
+    @cached_property
+    def _tree(self) -> _Tree:
+        plain = [wish for wish in self.wishes if not wish.pattern]
+        return _Tree(sorted(plain, key=lambda wish: wish.target is None))
+
     def granted(self, plan: EditPlan) -> EditPlan:
         """The plan with all wishes that its source calls for, and without the edits that stand in their way."""
-        asked: list[Edit] = []
-        wanted = [edit for wish in self.wishes if wish.target is not None for edit in wish.edits(plan.source)]
-        kept = [edit for wish in self.wishes if wish.target is None for edit in wish.edits(plan.source)]
-        for edit in (*wanted, *sorted(kept, key=lambda edit: -len(edit.phrase))):
-            if not any(_meet(edit, other) for other in asked):
-                asked.append(edit)
-        left = [edit for edit in plan.edits if not any(_stands_against(edit, other) for other in asked)]
+        asked = self.edits(plan.source)
+        taken = _Taken(plan.source)
+        for wish in asked:
+            taken.add(wish.span)
+        named = {folded(wish.phrase) for wish in asked}
+        written = {folded(text) for wish in asked for text in wish.targets or (wish.phrase,)}
+
+        def is_free(edit: Edit) -> bool:
+            """Not about a place of a wish, nor forbidding elsewhere what one writes. A split forbids nothing."""
+            if edit.kind == "split":
+                return True
+            if edit.span is None:
+                clashes = folded(edit.phrase) in named
+            else:
+                clashes = not taken.is_free(edit.span)
+            return not clashes and (edit.kind == "insert" or folded(edit.phrase) not in written)
+
+        left = [edit for edit in plan.edits if is_free(edit)]
         edits = sorted([*left, *asked, *_replaced(asked)], key=lambda edit: edit.span or (0, 0))
         return replace(plan, edits=tuple(edits))
+
+
+class _Taken:
+    """Characters of a source that wishes are about."""
+
+    def __init__(self, source: str) -> None:
+        self._marks = bytearray(len(source))
+
+    def add(self, span: Span | None) -> None:
+        if span is not None:
+            self._marks[slice(*span)] = b"\1" * (span[1] - span[0])
+
+    def is_free(self, span: Span) -> bool:
+        return self._marks.find(1, *span) < 0
 
 
 def _replaced(asked: Sequence[Edit]) -> Iterator[Edit]:
@@ -101,22 +176,6 @@ def _replaced(asked: Sequence[Edit]) -> Iterator[Edit]:
     for edit in asked:
         if edit.kind == "substitute" and f" {folded(edit.phrase)} " not in f" {folded(edit.targets[0])} ":
             yield Edit.delete(edit.phrase, weight=edit.weight, span=edit.span, note=edit.note)
-
-
-def _meet(one: Edit, other: Edit) -> bool:
-    if one.span is None or other.span is None:
-        return folded(one.phrase) == folded(other.phrase)
-    return one.span[0] < other.span[1] and other.span[0] < one.span[1]
-
-
-def _stands_against(edit: Edit, wish: Edit) -> bool:
-    """An edit of the same place; or one that would forbid elsewhere what the wish writes. A split forbids nothing."""
-    if edit.kind == "split":
-        return False
-    if _meet(edit, wish):
-        return True
-    written = {folded(text) for text in wish.targets or (wish.phrase,)}
-    return edit.kind != "insert" and folded(edit.phrase) in written
 
 
 def _lines(path: str | Path | None) -> Sequence[tuple[str, str]]:
