@@ -21,6 +21,7 @@ from redraft.constrain.phrases import find
 from redraft.constrain.planner import Planner
 from redraft.errors import ConfigError
 from redraft.files import digest
+from redraft.pauses import pause
 
 _AHEAD = 256  # pairs read at once
 _BLAMED = 0.5  # how likely a word is to blame, from which it is named
@@ -85,6 +86,7 @@ class MeaningCheck:
             words = [tuple(tuple(word.text for word in split_words(text)) for text in pair) for pair in differ]
             judged = self.trained.judge((source, output) for source, output in words)
             for pair in ahead:
+                pause()
                 yield self._weighed(*pair, next(judged), stays) if _is_to_read(*pair) else _plain(*pair)
 
     def plain_facts(self, source: str, output: str, found: Sequence[Finding]) -> dict[str, float]:

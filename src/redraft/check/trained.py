@@ -22,6 +22,7 @@ from redraft.constrain.predictor import Predictor
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
 from redraft.files import digest
+from redraft.pauses import pause
 
 ABOUT = "checker.json"
 _TOKENS = 2048  # in a batch, padding included
@@ -106,6 +107,7 @@ class TrainedCheck:
             for group in by_length(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS):
                 for at, one in zip(group, self._judged([ahead[at] for at in group]), strict=True):
                     found[at] = one
+                pause()
             yield from found
 
     @torch.inference_mode()

@@ -15,6 +15,7 @@ from redraft.constrain.phrases import Variants, begins, forms, needs
 from redraft.constrain.tails import starts_after
 from redraft.constrain.vocabulary import Vocabulary, vocabulary_of
 from redraft.errors import PlanError
+from redraft.pauses import pause
 
 # Where a word may stand: at the start, after a space, a quote, a bracket. A tokenizer may split it differently in each.
 _BEFORE = ("", "a ", '"', "'")
@@ -125,6 +126,7 @@ class Compiler:
         return b"".join(self.vocabulary.texts[token] or b"" for token in tokens).decode("utf-8", "replace")
 
     def _compile_one(self, plan: EditPlan) -> CompiledPlan:
+        pause()
         clauses: list[Clause] = []
         impossible: dict[int, str] = {}
         for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, self.variants), strict=True)):

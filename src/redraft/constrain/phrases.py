@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from redraft.align.protected import Span
@@ -47,29 +48,28 @@ def needs(plan: EditPlan, variants: Variants = "case") -> list[int]:
     free. A phrase counts as another where it is one of its forms: "War" is a way to write "war", not the reverse, so of
     those two insertions "War" asks for one occurrence of its own and "war" for two of either.
     """
-    edits = plan.edits
-    named = Counter(phrase.casefold() for edit in edits for phrase in (edit.phrase, *edit.targets))
+    inserted: defaultdict[str, list[int]] = defaultdict(list)  # places of the edits, in order
+    targeted: defaultdict[str, set[int]] = defaultdict(set)
+    for place, edit in enumerate(plan.edits):
+        if edit.kind == "insert":
+            inserted[edit.phrase].append(place)
+        for target in edit.targets:
+            targeted[target].add(place)
 
-    def is_form_of(phrase: str, other: str) -> bool:
-        return phrase in forms(other, variants, begins_source=begins(plan.source, other))
+    @cache
+    def ways(phrase: str) -> tuple[str, ...]:
+        return forms(phrase, variants, begins_source=begins(plan.source, phrase))
 
     found = []
-    for number, edit in enumerate(edits):
-        if edit.kind == "split":
-            found.append(0)
-            continue
-        if variants != "lemma" and named[edit.phrase.casefold()] == 1:  # nearly always
-            found.append(int(edit.kind == "insert"))
-            continue
+    for number, edit in enumerate(plan.edits):
         count = 0
-        for place, other in enumerate(edits):
-            if other.kind == "insert":
-                counts = is_form_of(other.phrase, edit.phrase)
-                if edit.kind == "insert" and place > number:  # of equals, the earlier is met first
-                    counts = counts and not is_form_of(edit.phrase, other.phrase)
-            else:
-                counts = edit.kind != "insert" and any(is_form_of(target, edit.phrase) for target in other.targets)
-            count += counts
+        if edit.kind == "insert":
+            for form in ways(edit.phrase):
+                equals = form in inserted and edit.phrase in ways(form)  # of equals, the earlier is met first
+                count += bisect_right(inserted[form], number) if equals else len(inserted.get(form, ()))
+        elif edit.kind != "split":
+            count = sum(len(inserted.get(form, ())) for form in ways(edit.phrase))
+            count += len(set().union(*(targeted.get(form, ()) for form in ways(edit.phrase))))
         found.append(count)
     return found
 

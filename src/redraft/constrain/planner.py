@@ -29,6 +29,7 @@ from redraft.constrain.wishes import Wishes
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ConfigError, ModelError, shown
 from redraft.files import replacing
+from redraft.pauses import pause
 
 _WEIGHTS, _ABOUT, _LEXICON, _COMMONNESS = "head.safetensors", "predictor.json", "lexicon.tsv.xz", "commonness.tsv.xz"
 ANY = "any"  # the style of all corpora together
@@ -123,6 +124,7 @@ class Planner:
             words = [[] if skipped else split_words(source) for source, skipped in zip(ahead, off, strict=True)]
             chances = self.predictor.predict([[word.text for word in one] for one in words], number)
             for start, split, table, skipped in zip(plain, words, chances, off, strict=True):
+                pause()
                 plan = Predicted(
                     source=start.source,
                     words=split,

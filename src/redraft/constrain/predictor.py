@@ -23,6 +23,7 @@ from redraft.align.trained import TrainedAligner
 from redraft.constrain.commonness import Commonness
 from redraft.constrain.lexicon import Entry, Lexicon
 from redraft.constrain.predicted import ALTERNATIVES
+from redraft.pauses import pause
 
 Floats = NDArray[np.float32]
 
@@ -118,6 +119,7 @@ class Predictor:
         cut = [self.reader.cut(words) for words in sentences]
         order = sorted((at for at in range(len(cut)) if cut[at]), key=lambda at: len(cut[at]))
         for start in range(0, len(order), _BATCH):
+            pause()
             group = order[start : start + _BATCH]
             logits = self.logits([cut[at] for at in group], [style] * len(group))
             for at, table in zip(group, logits.softmax(-1).cpu().numpy(), strict=True):

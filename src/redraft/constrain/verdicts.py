@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from redraft.align.exact import lemma
@@ -14,6 +14,7 @@ from redraft.align.sentences import sentence_starts
 from redraft.align.words import normal, split_words
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.phrases import Variants, begins, find, forms, needs
+from redraft.pauses import pause
 
 Status = Literal["satisfied", "violated", "unmet", "impossible"]
 Span = tuple[int, int]
@@ -43,6 +44,7 @@ def judge(
 ) -> list[Verdict]:
     """A verdict for each edit of the plan. `forms_of` adds the forms a tokenizer gives a phrase."""
 
+    @cache  # a plan may have many edits of the same phrase
     def found(*phrases: str) -> list[Span]:
         if forms_of is not None:
             wanted = [form for phrase in phrases for form in forms_of(plan, phrase)]
@@ -57,15 +59,20 @@ def judge(
     def words(span: Span) -> int:
         return _count(text[slice(*span)])
 
-    kept = [
-        (span, words(span))
-        for edit in plan.edits
-        for phrase in (edit.targets or (edit.phrase,) if edit.kind not in ("delete", "split") else ())
-        for span in found(phrase)
-    ]
+    @cache
+    def is_kept(span: Span) -> bool:
+        return _inside(span, words(span), kept)
+
+    asked = dict.fromkeys(
+        phrase
+        for edit in plan.edits if edit.kind not in ("delete", "split")
+        for phrase in edit.targets or (edit.phrase,)
+    )  # fmt: skip
+    kept = {span: words(span) for phrase in asked for span in found(phrase)}
     verdicts = []
     split = splits_met(plan, text)
     for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, variants), strict=True)):
+        pause()
         if edit.kind == "split":
             verdicts.append(Verdict(edit, "satisfied" if split[number] else "unmet"))
             continue
@@ -73,7 +80,7 @@ def judge(
         if edit.kind == "insert":
             status: Status = "satisfied" if len(written) >= need else "unmet"
         else:
-            charged = [span for span in written[need:] if not _inside(span, words(span), kept)]
+            charged = any(not is_kept(span) for span in written[need:])
             met = edit.kind == "delete" or bool(found(*edit.targets))
             status = "violated" if charged else "satisfied" if met else "unmet"
         reason = (impossible or {}).get(number) if status == "unmet" else None
@@ -159,6 +166,6 @@ def _count(phrase: str) -> int:
     return len(split_words(phrase))
 
 
-def _inside(span: Span, words: int, kept: list[tuple[Span, int]]) -> bool:
+def _inside(span: Span, words: int, kept: Mapping[Span, int]) -> bool:
     """Whether a span lies within a longer phrase that the plan asks for."""
-    return any(start <= span[0] and span[1] <= end and length > words for (start, end), length in kept)
+    return any(start <= span[0] and span[1] <= end and length > words for (start, end), length in kept.items())

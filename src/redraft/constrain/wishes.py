@@ -146,10 +146,7 @@ class Wishes:
             """Not about a place of a wish, nor forbidding elsewhere what one writes. A split forbids nothing."""
             if edit.kind == "split":
                 return True
-            if edit.span is None:
-                clashes = folded(edit.phrase) in named
-            else:
-                clashes = not taken.is_free(edit.span)
+            clashes = not taken.is_free(edit.span) if edit.span else folded(edit.phrase) in named
             return not clashes and (edit.kind == "insert" or folded(edit.phrase) not in written)
 
         left = [edit for edit in plan.edits if is_free(edit)]

@@ -19,6 +19,7 @@ from redraft.constrain.planner import Planner
 from redraft.decode.models import StepModel
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.transformers_steps import position_limit
+from redraft.pauses import pause
 
 NO_REPLACEMENT = "no safe replacement here"  # the note of a word that stays because all its targets were dropped
 
@@ -133,6 +134,7 @@ def _checked(
     candidates: dict[tuple[int, int], list[_Candidate]] = {}
     for row, plan in enumerate(plans):
         for place, edit in enumerate(plan.edits):
+            pause()
             if edit.span and _is_guess(planner, edit) and _fits(redrafter, planner, plan, edit):
                 facts = [_known(planner, edit.phrase, target) for target in edit.targets]
                 candidates[row, place] = [
@@ -233,6 +235,7 @@ def _similarities(planner: Planner, candidates: Sequence[_Candidate]) -> list[fl
     order = sorted(range(len(unique)), key=lambda at: len(split[at]))
     size = _BATCH if predictor.device.type == "cpu" else _BATCH_GPU
     for start in range(0, len(order), size):
+        pause()
         group = order[start : start + size]
         batch = predictor.reader.batch([([word.text for word in split[at]], ()) for at in group]).to(predictor.device)
         read = predictor.encoder(input_ids=batch.tokens, attention_mask=batch.mask, output_hidden_states=True)
@@ -270,6 +273,7 @@ def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[fl
     found = [-math.inf] * len(pairs)
     size = _BATCH if redrafter.model.device.type == "cpu" else _BATCH_GPU
     for start in range(0, len(order), size):
+        pause()
         group = order[start : start + size]
         for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
             found[at] = score

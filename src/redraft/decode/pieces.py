@@ -9,6 +9,7 @@ from itertools import cycle
 
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.phrases import find, forms
+from redraft.pauses import pause
 
 _OPENERS = "and|or|but|so|yet|nor|while|whereas|although|though|because|since|which|who|where|when"
 # Where a text may be parted, the best places first; a piece ends with the match. Signs may stand apart from words.
@@ -28,6 +29,7 @@ _PLACES = tuple(
 
 def parted(text: str, fits: Callable[[str], bool]) -> list[str] | None:
     """Pieces that fit and, joined, are the text; None where there is no place to part what does not fit."""
+    pause()
     if fits(text):
         return [text]
     for place in _PLACES:

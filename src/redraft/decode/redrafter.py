@@ -81,9 +81,12 @@ class Redrafter:
         return list(self.stream(plans, **changes))
 
     def stream(
-        self, plans: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool = False, **changes: Any
+        self, plans: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool | int = False, **changes: Any
     ) -> Iterator[Decoded]:
-        """Rewrite sentences batch by batch, in order, without holding them all."""
+        """Rewrite sentences batch by batch, in order, without holding them all.
+
+        `trace`: with every step of the search; a number: a sentence whose trace has more values than that is an error.
+        """
         if batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size!r}", "Give a whole number of at least 1.")
         config = self.config.with_changes(**changes) if changes else self.config
@@ -116,9 +119,11 @@ class Redrafter:
     def _length(self, text: str) -> int:
         return len(self.tokenizer(text, verbose=False)["input_ids"])
 
-    def _decode(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool) -> list[Decoded]:
+    def _decode(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool | int) -> list[Decoded]:
         compiled = self._compiler.compile(plans)
-        traced = Trace(compiled, self._compiler.vocabulary.decode) if trace else None
+        traced = None
+        if trace:
+            traced = Trace(compiled, self._compiler.vocabulary.decode, None if trace is True else trace)
         limits, found = self._search(compiled, config, traced.observe if traced else None)
         return [
             Decoded(

@@ -15,6 +15,7 @@ from redraft.decode.graph import Graphs, step_graphs
 from redraft.decode.models import StepModel
 from redraft.decode.pool import EMPTY, ENDED, Pool, rows_of, tokens_of
 from redraft.decode.step import State, Step, Stepper
+from redraft.pauses import pause
 
 Observer = Callable[[State, Step, State], None]
 
@@ -52,6 +53,7 @@ def search(
     cuts = set(max_tokens)
     flag = StopFlag(log_prob.device)
     for length in range(1, max(max_tokens) + 1):
+        pause()
         mover.move(may_cut=length in cuts)
         if flag.raised(mover.state.over):
             break

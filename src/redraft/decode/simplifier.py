@@ -29,6 +29,7 @@ from redraft.decode.ranking import ranked
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.trusted import trusted
 from redraft.decode.trusted import united as united_meaning
+from redraft.pauses import pause
 
 _AHEAD = 512  # texts planned at once
 _OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
@@ -85,8 +86,10 @@ class Simplifier:
     def __call__(self, text: EditPlan | str, **changes: Any) -> Decoded:
         return next(self.stream([text], **changes))
 
-    def stream(self, texts: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool = False) -> Iterator[Decoded]:
-        """In order, `batch_size` at a time."""
+    def stream(
+        self, texts: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool | int = False
+    ) -> Iterator[Decoded]:
+        """In order, `batch_size` at a time; `trace` as for `Redrafter.stream`."""
         waiting = iter(texts)
         while batch := list(islice(waiting, batch_size)):
             predicted = self.plans(text for text in batch if isinstance(text, str))
@@ -111,7 +114,7 @@ class Simplifier:
         for source, some in zip(sources, pieces, strict=True):
             yield united(source, list(islice(found, len(some)))) if some else planner(source, **self.planning)
 
-    def _rewritten(self, plans: Sequence[EditPlan], batch_size: int, trace: bool) -> Iterator[Decoded]:
+    def _rewritten(self, plans: Sequence[EditPlan], batch_size: int, trace: bool | int) -> Iterator[Decoded]:
         stays = [plan.strength == "off" and not self.search_only for plan in plans]
         parts = [[] if off else self._parts(plan) for plan, off in zip(plans, stays, strict=True)]
         every = [part for some in parts for part in some]
@@ -135,6 +138,7 @@ class Simplifier:
 
     def _part(self, plan: EditPlan) -> _Part:
         """Placeholders are tokens of models that read plans; others see the text as it is."""
+        pause()
         if self._is_plain:
             return _Part(plan, plan, plan, Shielded(plan.source))
         whole = with_the_rest_kept(plan)
@@ -148,12 +152,14 @@ class Simplifier:
             ranked = [(part.plan, self._restored(part, next(found))) for part in some]
             best = trusted(self.check, ranked) if self.check else (one for _, one in ranked)
             for one in best:
+                pause()
                 kept = one.candidates[: self.redrafter.config.candidates]
                 scored = (self._scored(one.source, candidate) for candidate in kept)
                 yield replace(one, candidates=tuple(scored))
 
     def _restored(self, part: _Part, found: Decoded) -> Decoded:
         """The candidates for the plan itself, the best first, with everything that was hidden."""
+        pause()
         source = part.plan.source
         hidden = reads_plans(self.redrafter.model) and bool(part.shield.originals)
         found = reopened(replace(part.shown, source=part.shield.text if hidden else source), found)

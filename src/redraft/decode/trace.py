@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,16 +12,21 @@ from redraft.constrain.clauses import CompiledPlan
 from redraft.decode.pool import EMPTY, ENDED, tokens_of
 from redraft.decode.step import State, Step
 from redraft.decode.weights import UNIT
+from redraft.errors import ConfigError, shown
 
 Show = Callable[[Sequence[int]], str]
 
 
 class Trace:
-    """Collects the steps of every sentence of a batch; hand `observe` to the search."""
+    """Collects the steps of every sentence of a batch; hand `observe` to the search.
 
-    def __init__(self, plans: Sequence[CompiledPlan], show: Show) -> None:
+    `most`: numbers and texts that a sentence may have in all its steps.
+    """
+
+    def __init__(self, plans: Sequence[CompiledPlan], show: Show, most: int | None = None) -> None:
         self._plans = plans
         self._show = show
+        self._left = [math.inf if most is None else most for _ in plans]
         self.sentences: list[list[dict[str, Any]]] = [[] for _ in plans]
 
     def observe(self, before: State, step: Step, after: State) -> None:
@@ -28,6 +34,13 @@ class Trace:
         for batch, sentence in enumerate(self.sentences):
             if not over[batch]:
                 sentence.append(self._read(batch, before, step, after))
+                self._left[batch] -= _size(sentence[-1])
+                if self._left[batch] < 0:
+                    source = self._plans[batch].plan.source
+                    raise ConfigError(
+                        f"the trace of {shown(source)} is too long after {len(sentence)} steps.",
+                        "Leave the trace out, or ask for that of a shorter sentence with fewer edits.",
+                    )
 
     def _read(self, batch: int, before: State, step: Step, after: State) -> dict[str, Any]:
         written = int(before.written)
@@ -120,3 +133,10 @@ class Trace:
                     }
                 )
         return found
+
+
+def _size(value: Any) -> int:
+    """How many numbers and texts there are in a value of lists and dictionaries."""
+    if isinstance(value, dict):
+        return sum(map(_size, value.values()))
+    return sum(map(_size, value)) if isinstance(value, list) else 1

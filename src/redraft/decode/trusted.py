@@ -12,6 +12,7 @@ from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.phrases import places
 from redraft.decode.decoded import Candidate, Decoded, is_asked
 from redraft.decode.ranking import edited
+from redraft.pauses import pause
 
 Ranked = tuple[EditPlan, Decoded]  # a plan and its candidates, the best first
 
@@ -64,6 +65,7 @@ def _weakened(plan: EditPlan, blamed: Sequence[Span]) -> Iterator[Candidate]:
     predicted = [edit for edit in plan.edits if edit.kind != "insert" and not is_asked(edit)]
     order = sorted(predicted, key=lambda edit: (not is_blamed(edit), edit.probability or 0.0))
     for count in range(len(order) + 1):
+        pause()
         yield edited(plan, order[:count])
 
 

@@ -12,7 +12,7 @@ from redraft.constrain.planner import Planner
 from redraft.constrain.predicted import Levels
 from redraft.constrain.wishes import Wish, Wishes
 from redraft.errors import ConfigError, PlanError, shown
-from redraft.serve.bodies import GivenSentence, Planning, SimplifyRequest
+from redraft.serve.bodies import EvaluateRequest, GivenSentence, Planning, SimplifyRequest
 from redraft.serve.limits import Limits
 from redraft.serve.work import Asked
 
@@ -31,6 +31,8 @@ def pieces_of_text(text: str, limits: Limits) -> list[Piece]:
     found = [Piece(one.space, one.text, Asked(EditPlan(one.text)) if one.text else None)
              for one in split_document(text)]  # fmt: skip
     _check("text", "sentences", sum(one.asked is not None for one in found), limits.max_sentences)
+    for one in found:
+        _check_sentence("text", one.source, limits)
     return found
 
 
@@ -38,13 +40,14 @@ def pieces_of(request: SimplifyRequest, limits: Limits) -> list[Piece]:
     if request.sentences is None:
         return pieces_of_text(request.text or "", limits)
     given = request.sentences
-    _check("sentences", "characters", sum(len(one.space) + len(one.source) for one in given), limits.max_characters)
     _check("sentences", "sentences", len(given), limits.max_sentences)
+    _check("sentences", "characters", sum(len(one.space) + len(one.source) for one in given), limits.max_characters)
     return [_piece(one, f"sentences[{place}]", limits) for place, one in enumerate(given)]
 
 
 def _piece(given: GivenSentence, place: str, limits: Limits) -> Piece:
     edits = given.edits
+    _check_sentence(place, given.source, limits)
     if not given.source.strip():
         if edits:
             raise PlanError("has edits, but no words.", "Leave the edits out.", field=place)
@@ -62,13 +65,29 @@ def _piece(given: GivenSentence, place: str, limits: Limits) -> Piece:
     return Piece(given.space, given.source, Asked(plan, given=edits is not None))
 
 
-def wishes_of(planning: Planning, limits: Limits) -> Wishes | None:
+def _check_sentence(place: str, source: str, limits: Limits) -> None:
+    if len(source) > limits.max_sentence:
+        raise ConfigError(
+            f"{place}: the sentence {shown(source)} has {len(source):,} characters, "
+            f"and the limit is {limits.max_sentence:,}.",
+            "Part it with full stops or line breaks.",
+        )
+
+
+def wishes_of(planning: Planning, pieces: Sequence[Piece], limits: Limits) -> Wishes | None:
     """Words only: a pattern from anywhere could keep the service busy for ever."""
     _check("keep and glossary", "entries", len(planning.keep) + len(planning.glossary), limits.max_wishes)
-    wishes = [_wish(source, target, f"glossary[{place}]", limits)
-              for place, (source, target) in enumerate(planning.glossary)]  # fmt: skip
-    wishes += [_wish(text, None, f"keep[{place}]", limits) for place, text in enumerate(planning.keep)]
-    return Wishes(tuple(wishes)) if wishes else None
+    found = [_wish(source, target, f"glossary[{place}]", limits)
+             for place, (source, target) in enumerate(planning.glossary)]  # fmt: skip
+    found += [_wish(text, None, f"keep[{place}]", limits) for place, text in enumerate(planning.keep)]
+    if not found:
+        return None
+    wishes = Wishes(tuple(found))
+    for piece in pieces:
+        if piece.asked and not piece.asked.given:
+            edits = len(wishes.edits(piece.source))
+            _check(f"keep and glossary: {shown(piece.source)}", "edits", edits, limits.max_edits)
+    return wishes
 
 
 def _wish(text: str, target: str | None, place: str, limits: Limits) -> Wish:
@@ -104,6 +123,16 @@ def check_search(request: SimplifyRequest, pieces: Sequence[Piece], beams: int, 
 def check_texts(texts: Sequence[str], limits: Limits) -> None:
     """Of a text as it was and as it is: twice as much as one may have."""
     _check("texts", "characters", sum(map(len, texts)), 2 * limits.max_characters)
+
+
+def check_evaluation(request: EvaluateRequest, limits: Limits) -> None:
+    """Sources, outputs and each of the references may have as much as one text."""
+    _check("references", "references", len(request.references), limits.max_references)
+    given = {"sources": request.sources, "outputs": request.outputs}
+    given |= {f"references[{number}]": texts for number, texts in enumerate(request.references)}
+    for place, texts in given.items():
+        _check(place, "sentences", len(texts), limits.max_sentences)
+        _check(place, "characters", sum(map(len, texts)), limits.max_characters)
 
 
 def _check(place: str, what: str, number: int, most: int) -> None:

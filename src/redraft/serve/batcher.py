@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,11 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from redraft.errors import RedraftError
+from redraft.pauses import at_pauses
 from redraft.serve.limits import Limits
+from redraft.serve.turns import Turns
+
+_MANY_TIMES, _SMALL = 4, 100  # sentences of at most 400 characters go together, however short some of them are
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -25,6 +30,10 @@ class TooLate(RedraftError):
     """A request was not done in time."""
 
 
+class GivenUp(Exception):
+    """Nobody waits for the batch any more."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Job(Generic[Item, Key, Result]):
     item: Item
@@ -34,11 +43,15 @@ class _Job(Generic[Item, Key, Result]):
 
 
 class Batcher(Generic[Item, Key, Result]):
-    """Calls `rewrite(items, key)` in one thread, for at most `limits.batch` items that share their key.
+    """Calls `rewrite(items, key)` in a thread, for at most `limits.batch` items that share their key.
 
-    The job that has waited longest is always taken, and with it those that are most like it in `size`: the search takes
-    as long as its longest sentence. Those of a request that was cancelled, came too late or failed in part are not
-    computed any more, except where they are under way.
+    Requests take turns: a batch begins with a job of the request that has waited longest since its last batch, and has
+    those that are most like it in `size`, none of them many times as large or as small: a batch takes as long as its
+    longest sentence. Jobs of a request that was cancelled, came too late or failed in part are not computed any more,
+    and a batch that nobody waits for ends at its next pause.
+
+    One batch is computed at a time. One that takes longer than `limits.turn` seconds is slow: at its pauses the next
+    batches, of other requests, go first for as long each.
     """
 
     def __init__(
@@ -47,8 +60,12 @@ class Batcher(Generic[Item, Key, Result]):
     ) -> None:  # fmt: skip
         self._rewrite, self._limits, self._size = rewrite, limits, size
         self._jobs: deque[_Job[Item, Key, Result]] = deque()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="redraft")
+        self._threads = ThreadPoolExecutor(limits.under_way, thread_name_prefix="redraft")
+        self._turns = Turns()
+        self._under_way: dict[asyncio.Task[None], set[object]] = {}  # batches, with their requests
+        self._changed = asyncio.Event()  # new jobs, or a batch that is over
         self._work: asyncio.Task[None] | None = None  # only while there are jobs
+        self._closed = False
         self.batches = 0  # rewritten so far
         self.sentences = 0
 
@@ -67,6 +84,7 @@ class Batcher(Generic[Item, Key, Result]):
         loop, request = asyncio.get_running_loop(), object()
         jobs = [_Job[Item, Key, Result](item, key, request, loop.create_future()) for item in items]
         self._jobs.extend(jobs)
+        self._changed.set()
         if jobs and (self._work is None or self._work.done()):
             self._work = loop.create_task(self._run())
         try:
@@ -82,30 +100,50 @@ class Batcher(Generic[Item, Key, Result]):
             self._jobs = deque(job for job in self._jobs if job.request is not request)
 
     def close(self) -> None:
-        """Requests that still wait are cancelled."""
+        """Requests that still wait are cancelled; batches end at their next pause."""
+        self._closed = True
         if self._work is not None:
             self._work.cancel()
         for job in self._jobs:
             job.future.cancel()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self) -> None:
         while self._jobs:
             if len(self._jobs) < self._limits.batch:
                 await asyncio.sleep(self._limits.wait_ms / 1000)
+            self._changed.clear()
             if jobs := self._taken():
-                await self._compute(jobs)
+                batch = asyncio.create_task(self._compute(jobs))
+                self._under_way[batch] = {job.request for job in jobs}
+                batch.add_done_callback(self._is_over)
+                await asyncio.wait({batch}, timeout=self._limits.turn)
+            elif self._jobs:
+                await self._changed.wait()
+
+    def _is_over(self, batch: asyncio.Task[None]) -> None:
+        del self._under_way[batch]
+        self._changed.set()
 
     def _taken(self) -> list[_Job[Item, Key, Result]]:
-        """The job that has waited longest, and those that share its key and are nearest to it in size."""
-        if not self._jobs:
+        """The next batch; none while so many are under way, or all that wait belong to requests of these."""
+        if len(self._under_way) >= self._limits.under_way:
             return []
-        first = self._jobs[0]
-        alike = [job for job in self._jobs if job.key == first.key]
-        alike.sort(key=lambda job: abs(self._size(job.item) - self._size(first.item)))  # stable: the first stays first
-        taken = alike[: self._limits.batch]
-        chosen = set(map(id, taken))
-        self._jobs = deque(job for job in self._jobs if id(job) not in chosen)
+        slow = set().union(*self._under_way.values())
+        first = next((job for job in self._jobs if job.request not in slow), None)
+        if first is None:
+            return []
+        size = self._size(first.item)
+        alike = [
+            job for job in self._jobs
+            if job.key == first.key and job.request not in slow and _are_alike(self._size(job.item), size)
+        ]  # fmt: skip
+        alike.sort(key=lambda job: abs(self._size(job.item) - size))  # stable: the first stays first
+        taken = [first, *(job for job in alike if job is not first)][: self._limits.batch]
+        chosen, served = set(map(id, taken)), {job.request for job in taken}
+        left = [job for job in self._jobs if id(job) not in chosen]
+        left.sort(key=lambda job: job.request in served)  # stable: behind all others, in their order
+        self._jobs = deque(left)
         return taken
 
     async def _compute(self, jobs: Sequence[_Job[Item, Key, Result]]) -> None:
@@ -115,7 +153,7 @@ class Batcher(Generic[Item, Key, Result]):
         if not jobs:
             return
         try:
-            found = await loop.run_in_executor(self._thread, self._rewrite, [job.item for job in jobs], jobs[0].key)
+            found = await loop.run_in_executor(self._threads, self._rewritten, jobs)
             for job, result in zip(jobs, found, strict=True):
                 if not job.future.done():
                     job.future.set_result(result)
@@ -130,3 +168,25 @@ class Batcher(Generic[Item, Key, Result]):
             for job in jobs:
                 if not job.future.done():
                     job.future.set_exception(error)
+
+    def _rewritten(self, jobs: Sequence[_Job[Item, Key, Result]]) -> Sequence[Result]:
+        """In a thread of its own."""
+        with self._turns.turn():
+            began = time.monotonic()
+
+            def give_way() -> None:
+                nonlocal began
+                if time.monotonic() - began > self._limits.turn:
+                    self._turns.pass_on()
+                    began = time.monotonic()
+                if self._closed or all(job.future.done() for job in jobs):
+                    raise GivenUp
+
+            give_way()
+            with at_pauses(give_way):
+                return self._rewrite([job.item for job in jobs], jobs[0].key)
+
+
+def _are_alike(one: int, other: int) -> bool:
+    """Whether two sizes are of one order: neither is many times the other."""
+    return max(one, other) <= _MANY_TIMES * (min(one, other) + _SMALL)

@@ -18,11 +18,19 @@ from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.fkgl import Fkgl
 from redraft.evaluate.scores import score
 from redraft.serve import bodies
-from redraft.serve.asked import Piece, check_planning, check_search, check_texts, pieces_of, pieces_of_text, wishes_of
+from redraft.serve.asked import (
+    Piece,
+    check_evaluation,
+    check_planning,
+    check_search,
+    check_texts,
+    pieces_of,
+    pieces_of_text,
+    wishes_of,
+)  # fmt: skip
 from redraft.serve.batcher import Batcher
-from redraft.serve.choices import words_with_choices
 from redraft.serve.limits import Limits
-from redraft.serve.work import Asked, Settings, Work
+from redraft.serve.work import Asked, Planned, Settings, Work
 
 _log = logging.getLogger(__name__)
 
@@ -32,32 +40,36 @@ class Service:
 
     def __init__(self, simplifier: Simplifier, limits: Limits, *, log_text: bool = False) -> None:
         self.limits, self.log_text = limits, log_text
-        work = Work(simplifier, limits.batch)
-        self.batcher: Batcher[Asked, Settings, Any] = Batcher(work, limits, size=lambda asked: len(asked.plan.source))
+        self.batcher: Batcher[Asked, Settings, Any] = Batcher(
+            Work(simplifier, limits), limits, size=lambda asked: asked.size
+        )
         self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
         self._fkgl = Fkgl()
 
     async def plan(self, request: bodies.PlanRequest) -> bodies.PlanAnswer:
-        wishes, pieces = wishes_of(request, self.limits), pieces_of_text(request.text, self.limits)
+        pieces = pieces_of_text(request.text, self.limits)
+        wishes = wishes_of(request, pieces, self.limits)
         check_planning(request, self._planner)
         found = iter(await self._done(pieces, Settings("plan", request.strength, request.style, wishes)))
-        plans = [next(found) if piece.asked else EditPlan(piece.source) for piece in pieces]
-        return bodies.PlanAnswer(
-            sentences=[
+        nothing = Planned(EditPlan(""), None, [])
+        sentences = []
+        for piece in pieces:
+            planned = next(found) if piece.asked else nothing
+            sentences.append(
                 bodies.PlannedSentence(
                     space=piece.space,
                     source=piece.source,
-                    edits=plan.to_json()["edits"],
-                    strength=plan.strength,
-                    unchanged=self._planner.unreadable(piece.source) if self._planner and piece.asked else None,
-                    words=words_with_choices(piece.source, self._planner),
+                    edits=planned.plan.to_json()["edits"],
+                    strength=planned.plan.strength,
+                    unchanged=planned.unchanged,
+                    words=planned.words,
                 )
-                for piece, plan in zip(pieces, plans, strict=True)
-            ]
-        )
+            )
+        return bodies.PlanAnswer(sentences=sentences)
 
     async def simplify(self, request: bodies.SimplifyRequest) -> bodies.SimplifyAnswer:
-        wishes, pieces = wishes_of(request, self.limits), pieces_of(request, self.limits)
+        pieces = pieces_of(request, self.limits)
+        wishes = wishes_of(request, pieces, self.limits)
         check_planning(request, self._planner)
         check_search(request, pieces, self._beams, self.limits)
         settings = Settings(
@@ -107,6 +119,7 @@ class Service:
         return strength_named(request.strength)  # type: ignore[arg-type]  # its name is checked
 
     def evaluate(self, request: bodies.EvaluateRequest) -> bodies.EvaluateAnswer:
+        check_evaluation(request, self.limits)
         corpus = Corpus("the request", "", request.sources, request.references)
         scores = score(request.outputs, corpus, samples=0)
         return bodies.EvaluateAnswer(figures={name: figure.value for name, figure in scores.figures.items()})

@@ -9,6 +9,10 @@ from typing import Any, Literal
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.wishes import Wishes
 from redraft.decode.simplifier import Simplifier
+from redraft.pauses import pause
+from redraft.serve.bodies import WordOf
+from redraft.serve.choices import words_with_choices
+from redraft.serve.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -30,19 +34,41 @@ class Asked:
     plan: EditPlan
     given: bool = False
 
+    @property
+    def size(self) -> int:
+        """How long it takes, roughly: characters of the sentence and of what is to be found and written in it."""
+        phrases = (phrase for edit in self.plan.edits for phrase in (edit.phrase, *edit.targets))
+        return len(self.plan.source) + sum(map(len, phrases))
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A predicted plan; `unchanged`: why the sentence is better left as it is; `words`: what could be written."""
+
+    plan: EditPlan
+    unchanged: str | None
+    words: list[WordOf]
+
 
 class Work:
     """Plans or rewritings of a batch, by one model under the settings of each batch."""
 
-    def __init__(self, simplifier: Simplifier, batch_size: int) -> None:
-        self._simplifier, self._batch_size = simplifier, batch_size
+    def __init__(self, simplifier: Simplifier, limits: Limits) -> None:
+        self._simplifier, self._limits = simplifier, limits
 
     def __call__(self, asked: Sequence[Asked], settings: Settings) -> list[Any]:
         simplifier = self._under(settings)
         if settings.task == "plan":
-            return list(simplifier.plans([one.plan.source for one in asked]))
+            return [self._planned(plan) for plan in simplifier.plans([one.plan.source for one in asked])]
         texts = [one.plan if one.given else one.plan.source for one in asked]
-        return list(simplifier.stream(texts, batch_size=self._batch_size, trace=settings.trace))
+        trace = self._limits.max_trace if settings.trace else False
+        return list(simplifier.stream(texts, batch_size=self._limits.batch, trace=trace))
+
+    def _planned(self, plan: EditPlan) -> Planned:
+        pause()
+        planner = self._simplifier.planner
+        unchanged = planner.unreadable(plan.source) if planner else None
+        return Planned(plan, unchanged, words_with_choices(plan.source, planner))
 
     def _under(self, settings: Settings) -> Simplifier:
         """The same model and planner with other settings."""
