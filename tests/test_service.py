@@ -25,6 +25,7 @@ from redraft.serve.limits import Limits
 
 SOURCE = "The physician commenced the procedure in 1990."
 BY_HAND = "The artisans remain old ."
+HERE = "http://localhost"  # as the service is known to itself
 SMALL = Limits(
     max_characters=200, max_sentences=3, max_edits=2, max_targets=2, max_phrase=20, max_wishes=2, max_traced=1,
     max_body=2000, queue=4, batch=2,
@@ -32,7 +33,7 @@ SMALL = Limits(
 
 
 def opened(simplifier, **options):
-    return TestClient(create_app(simplifier, **options))
+    return TestClient(create_app(simplifier, **options), base_url=HERE)
 
 
 @pytest.fixture(scope="module")
@@ -335,7 +336,7 @@ def test_a_full_queue_and_a_deadline_have_their_own_status(held):
     async def scenario():
         limits = Limits(max_sentences=1, queue=1, batch=1, wait_ms=0, deadline=0.3)
         transport = httpx.ASGITransport(create_app(held, limits=limits))
-        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+        async with httpx.AsyncClient(transport=transport, base_url=HERE) as client:
             tasks = []
             for _ in range(2):
                 tasks.append(asyncio.create_task(client.post("/v1/simplify", json={"text": BY_HAND})))
@@ -371,7 +372,7 @@ def test_who_leaves_is_not_waited_for(held):
         scope = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
             "path": "/v1/simplify", "raw_path": b"/v1/simplify", "query_string": b"", "root_path": "",
-            "headers": [(b"content-type", b"application/json")], "client": ("test", 1), "server": ("test", 80),
+            "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")], "client": ("test", 1), "server": ("test", 80),
         }  # fmt: skip
         request = asyncio.create_task(app(scope, receive, send))
         while not held.calls:
@@ -426,7 +427,7 @@ def test_the_command_starts_the_service(command, monkeypatch):
     assert command("serve", "--port", port, "--queue", "10")[0] == 0
     (config,) = started
     assert (config.host, config.port, config.access_log) == ("127.0.0.1", port, False)
-    with TestClient(config.app) as client:
+    with TestClient(config.app, base_url=HERE) as client:
         assert client.post("/v1/plan", json={"text": ""}).status_code == 401
     assert command("serve", "--port", "70000")[0] == 2
     monkeypatch.delenv("REDRAFT_API_KEY")

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typer import Typer
 
 KEY = "REDRAFT_API_KEY"  # the variable that holds the key
-_NEAR = ("127.0.0.1", "localhost", "::1")
 _LAST_PORT = 65_535
 
 _EXAMPLES = """\
@@ -45,6 +44,12 @@ class ServeOptions:
     api_key: Annotated[
         str | None, option(f"what callers of /v1 must know; {KEY} if not given, where it is set", "KEY", panel=_WHERE)
     ] = None
+    allow_host: Annotated[
+        list[str],
+        option(
+            "further names by which the service may be called, beside localhost and --host", "NAME ...", panel=_WHERE
+        ),
+    ] = field(default_factory=list)
     cors: Annotated[
         list[str],
         option(
@@ -88,6 +93,8 @@ def run_serve(options: ServeOptions) -> int:
         import uvicorn
 
         from redraft.serve.app import create_app
+        from redraft.serve.connections import connection_for
+        from redraft.serve.gate import NEAR
         from redraft.serve.limits import Limits
     except ImportError as error:
         raise ConfigError(
@@ -96,8 +103,11 @@ def run_serve(options: ServeOptions) -> int:
     _check_free(options.host, port)
     simplifier = _load(options)
     limits = Limits(batch=batch or _batch_for(simplifier), queue=queue, max_sentences=min(queue, Limits.max_sentences))
-    app = create_app(simplifier, limits=limits, api_key=api_key, cors=options.cors, log_text=options.log_text)
-    if api_key is None and options.host not in _NEAR:
+    app = create_app(
+        simplifier, limits=limits, api_key=api_key, hosts=(*NEAR, options.host, *options.allow_host), cors=options.cors,
+        log_text=options.log_text,
+    )  # fmt: skip
+    if api_key is None and options.host not in NEAR:
         say(f"no key is set: whoever reaches {options.host} can use the service; --api-key sets one")
     _log_to_standard_error()
 
@@ -107,8 +117,9 @@ def run_serve(options: ServeOptions) -> int:
             say(f"ready: open http://{options.host}:{port} in a browser; Ctrl-C stops")
 
     settings = uvicorn.Config(
-        app, host=options.host, port=port, log_level="warning", access_log=False, server_header=False
-    )
+        app, host=options.host, port=port, http=connection_for(limits), ws="none", log_level="warning",
+        access_log=False, server_header=False, timeout_graceful_shutdown=int(limits.shutdown),
+    )  # fmt: skip
     Server(settings).run()
     return OK
 

@@ -18,7 +18,7 @@ from redraft.decode.simplifier import Simplifier
 from redraft.errors import ConfigError, RedraftError
 from redraft.serve import bodies
 from redraft.serve.answers import on_malformed, on_mistake, on_refusal
-from redraft.serve.gate import Gate
+from redraft.serve.gate import NEAR, Gate
 from redraft.serve.limits import Limits
 from redraft.serve.page_files import page_file
 from redraft.serve.service import Service
@@ -26,7 +26,7 @@ from redraft.serve.watch import Metrics, Watch
 
 _GONE = 499  # the sender has left, so nobody reads the answer
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": bodies.ErrorAnswer} for status in (400, 401, 413, 422, 429, 504)
+    status: {"model": bodies.ErrorAnswer} for status in (400, 401, 403, 408, 413, 415, 422, 429, 504)
 }
 T = TypeVar("T")
 
@@ -36,10 +36,15 @@ def create_app(
     *,
     limits: Limits | None = None,
     api_key: str | None = None,
+    hosts: Sequence[str] = NEAR,
     cors: Sequence[str] = (),
     log_text: bool = False,
 ) -> FastAPI:
-    """The service of one simplifier. `cors` are the origins whose pages may call it; `log_text`: texts are logged."""
+    """The service of one simplifier.
+
+    `hosts` are the names and addresses by which it may be called, `cors` the origins of other sites whose pages may
+    call it; `log_text`: texts are logged.
+    """
     if api_key is not None and not api_key.strip():
         raise ConfigError("the key is empty.", "Give a key, or none.")
     limits = limits or Limits()
@@ -55,7 +60,8 @@ def create_app(
     app.add_exception_handler(RedraftError, on_mistake)
     app.add_exception_handler(RequestValidationError, on_malformed)
     app.add_exception_handler(HTTPException, on_refusal)
-    app.add_middleware(Gate, api_key=api_key, max_body=limits.max_body)  # the last one added is the outermost
+    # The last one added is the outermost.
+    app.add_middleware(Gate, api_key=api_key, hosts=hosts, origins=cors, limits=limits)
     app.add_middleware(Watch, metrics=metrics, log_text=log_text)
     if cors:
         app.add_middleware(

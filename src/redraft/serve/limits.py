@@ -20,7 +20,7 @@ class Limits:
     max_wishes: int = 500  # entries of keep list and glossary together
     max_references: int = 10  # of an evaluation
     max_traced: int = 10  # sentences of a request that asks for traces, which are long
-    max_trace: int = 150_000  # numbers and texts in the trace of a sentence
+    max_trace: int = 250_000  # numbers and texts in the trace of a sentence
     max_body: int = 1_000_000  # bytes
     queue: int = 256  # sentences waiting
     batch: int = 16  # sentences rewritten together
@@ -28,7 +28,7 @@ class Limits:
     wait_ms: float = 5  # milliseconds for which a batch waits to be joined
     turn: float = 5.0  # seconds after which a batch lets others go first
     deadline: float = 120.0  # seconds until a request is given up
-    receive: float = 20.0  # seconds for a request to come in: as many for its headers, as many for its body
+    receive: float = 20.0  # seconds for the headers of a request to come in, and as many for its body
     shutdown: float = 10.0  # seconds that requests have to end when the service is stopped
 
     def __post_init__(self) -> None:

@@ -13,7 +13,6 @@ from redraft.constrain.edits import EditPlan
 from redraft.constrain.predicted import strength_named
 from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.simplifier import Simplifier
-from redraft.errors import shown
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.fkgl import Fkgl
 from redraft.evaluate.scores import score
@@ -30,6 +29,7 @@ from redraft.serve.asked import (
 )  # fmt: skip
 from redraft.serve.batcher import Batcher
 from redraft.serve.limits import Limits
+from redraft.serve.log_lines import printable
 from redraft.serve.work import Asked, Planned, Settings, Work
 
 _log = logging.getLogger(__name__)
@@ -128,7 +128,7 @@ class Service:
         asked = [piece.asked for piece in pieces if piece.asked]
         if self.log_text:
             for one in asked:
-                _log.info("%s: %s", settings.task, shown(one.plan.source, self.limits.max_characters))
+                _log.info("%s: %s", settings.task, printable(one.plan.source))
         return await self.batcher.submit(asked, settings)
 
     def readability(self, request: bodies.ReadabilityRequest) -> bodies.Readability:

@@ -13,10 +13,11 @@ from prometheus_client.registry import Collector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from redraft.serve.answers import error_answer
+from redraft.serve.log_lines import traceback_lines
 from redraft.serve.service import Service
 
 _log = logging.getLogger(__name__)
-_ROUTES = ("/", "/health", "/metrics", "/openapi.json", "/v1/plan", "/v1/simplify", "/v1/evaluate")
+_ROUTES = ("/", "/health", "/metrics", "/openapi.json", "/v1/plan", "/v1/simplify", "/v1/readability", "/v1/evaluate")
 _HEADERS = (
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"),
     (b"x-content-type-options", b"nosniff"),
@@ -81,7 +82,7 @@ class Watch:
 
     def _report(self, error: Exception) -> None:
         if self._log_text:
-            _log.error("unexpected", exc_info=error)
+            _log.error("unexpected\n%s", traceback_lines(error))
             return
         places = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(error.__traceback__)]
         _log.error("unexpected %s at %s", type(error).__name__, " < ".join(reversed(places)))
