@@ -1,8 +1,10 @@
 """Services on this machine, for tests that start one."""
 
 import socket
+import threading
 import time
 import urllib.request
+from contextlib import contextmanager
 
 
 def free_port():
@@ -20,3 +22,23 @@ def wait_for(address, seconds=60):
         except OSError:
             assert time.monotonic() < until, f"nothing answers at {address}"
             time.sleep(0.2)
+
+
+@contextmanager
+def served(app, limits):
+    """The app behind a real server in this process, as the command runs it: yields its port and the server."""
+    import uvicorn
+
+    from redraft.serve.connections import server_settings
+
+    port = free_port()
+    server = uvicorn.Server(server_settings(app, "127.0.0.1", port, limits))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    wait_for(f"http://127.0.0.1:{port}/health")
+    try:
+        yield port, server
+    finally:
+        server.should_exit = True
+        thread.join(15)
+        assert not thread.is_alive(), "the service does not stop"

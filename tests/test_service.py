@@ -372,7 +372,8 @@ def test_who_leaves_is_not_waited_for(held):
         scope = {
             "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
             "path": "/v1/simplify", "raw_path": b"/v1/simplify", "query_string": b"", "root_path": "",
-            "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")], "client": ("test", 1), "server": ("test", 80),
+            "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")], "client": ("test", 1),
+            "server": ("test", 80),
         }  # fmt: skip
         request = asyncio.create_task(app(scope, receive, send))
         while not held.calls:

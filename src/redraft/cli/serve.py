@@ -93,7 +93,7 @@ def run_serve(options: ServeOptions) -> int:
         import uvicorn
 
         from redraft.serve.app import create_app
-        from redraft.serve.connections import connection_for
+        from redraft.serve.connections import server_settings
         from redraft.serve.gate import NEAR
         from redraft.serve.limits import Limits
     except ImportError as error:
@@ -116,11 +116,7 @@ def run_serve(options: ServeOptions) -> int:
             await super().startup(*args, **named)
             say(f"ready: open http://{options.host}:{port} in a browser; Ctrl-C stops")
 
-    settings = uvicorn.Config(
-        app, host=options.host, port=port, http=connection_for(limits), ws="none", log_level="warning",
-        access_log=False, server_header=False, timeout_graceful_shutdown=int(limits.shutdown),
-    )  # fmt: skip
-    Server(settings).run()
+    Server(server_settings(app, options.host, port, limits)).run()
     return OK
 
 

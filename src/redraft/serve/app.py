@@ -56,7 +56,10 @@ def create_app(
         yield
         service.batcher.close()
 
-    app = FastAPI(title="redraft", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app = FastAPI(
+        title="redraft", version=__version__, description=limits.described(), docs_url=None, redoc_url=None,
+        lifespan=lifespan,
+    )  # fmt: skip
     app.add_exception_handler(RedraftError, on_mistake)
     app.add_exception_handler(RequestValidationError, on_malformed)
     app.add_exception_handler(HTTPException, on_refusal)

@@ -1,17 +1,27 @@
-"""Connections that are closed when no request comes in over them, or nobody takes the answer."""
+"""How uvicorn runs the service: connections on which nothing happens are closed, and it stops in time."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
+import uvicorn
+from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from redraft.serve.limits import Limits
 
 
-def connection_for(limits: Limits) -> type[H11Protocol]:
-    """What uvicorn makes of each connection. By itself it would wait for headers for ever."""
+def server_settings(app: FastAPI, host: str, port: int, limits: Limits) -> uvicorn.Config:
+    return uvicorn.Config(
+        app, host=host, port=port, http=_connection(limits), ws="none", log_level="warning", access_log=False,
+        server_header=False, timeout_graceful_shutdown=math.ceil(limits.shutdown),
+    )  # fmt: skip
+
+
+def _connection(limits: Limits) -> type[H11Protocol]:
+    """What uvicorn makes of each connection; by itself it would wait for headers for ever."""
 
     class Connection(H11Protocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -31,6 +31,18 @@ class Limits:
     receive: float = 20.0  # seconds for the headers of a request to come in, and as many for its body
     shutdown: float = 10.0  # seconds that requests have to end when the service is stopped
 
+    def described(self) -> str:
+        return (
+            f"At most {self.max_characters:,} characters and {self.max_sentences} sentences in a request, "
+            f"{self.max_sentence:,} characters and {self.max_edits} edits in a sentence (those that keep and glossary "
+            f"call for count as well), {self.max_targets} targets in a substitution, {self.max_phrase} characters in a "
+            f"phrase, {self.max_wishes} entries in keep and glossary together, {self.max_references} references in an "
+            f"evaluation, {self.max_traced} sentences in a request with traces, {self.max_trace:,} numbers and texts "
+            f"in the trace of a sentence, {self.max_body:,} bytes in a body. {self.queue} sentences may wait; a request "
+            f"is given up after {self.deadline:g} seconds, and its headers and its body have {self.receive:g} seconds "
+            "each to come in."
+        )
+
     def __post_init__(self) -> None:
         for field in fields(self):
             if not getattr(self, field.name) > 0 and field.name != "wait_ms":
