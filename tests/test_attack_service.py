@@ -8,7 +8,7 @@ import json
 import socket
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 from fastapi.testclient import TestClient
@@ -89,11 +89,10 @@ def test_a_body_that_drips_is_given_up_as_well(port):
         connection.settimeout(0.1)
         found = b""
         while b"408" not in found and time.monotonic() - began < 15:
-            connection.sendall(b" ")
-            try:
+            with suppress(ConnectionError):  # it may be closed by now
+                connection.sendall(b" ")
+            with suppress(TimeoutError):
                 found += connection.recv(65_536)
-            except TimeoutError:
-                continue
     assert b"the body was not here within 0.6 seconds" in found
 
 
@@ -102,7 +101,7 @@ def test_beside_slow_connections_every_honest_request_is_answered(port):
     answers = []
 
     def honest():
-        answers.extend(asked(port, "POST", "/v1/simplify", BODY) for _ in range(5))
+        answers.extend(asked(port, "POST", "/v1/simplify", BODY) for _ in range(2))
 
     threads = [threading.Thread(target=honest) for _ in range(8)]
     for thread in threads:
@@ -111,7 +110,7 @@ def test_beside_slow_connections_every_honest_request_is_answered(port):
         thread.join()
     for connection in slow:
         connection.close()
-    assert [status for status, _ in answers] == [200] * 40
+    assert [status for status, _ in answers] == [200] * 16
     assert len({body for _, body in answers}) == 1
 
 

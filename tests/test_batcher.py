@@ -2,10 +2,12 @@
 
 import asyncio
 import threading
+import time
 
 import pytest
 
-from redraft.serve.batcher import Batcher, Full, TooLate
+from redraft.pauses import pause
+from redraft.serve.batcher import Batcher, Full, GivenUp, TooLate
 from redraft.serve.limits import Limits
 
 
@@ -155,3 +157,126 @@ def test_sentences_of_like_length_go_together_and_the_oldest_always_goes(rewriti
         assert [items for items, _ in rewriting.calls[1:]] == [["aaaa", "cccc"], ["b", "dd"]]
 
     run(rewriting, scenario, size=len, batch=2, queue=8)
+
+
+class Pausing:
+    """Notes what it begins and ends; an item "slow…" goes on for as long as `slow` is set, with pauses."""
+
+    def __init__(self):
+        self.begun, self.ended, self.slow = [], [], threading.Event()
+        self.slow.set()
+
+    def __call__(self, items, key):
+        self.begun.append(list(items))
+        while any(item.startswith("slow") for item in items) and self.slow.is_set():
+            time.sleep(0.001)
+            pause()
+        self.ended.append(list(items))
+        return [item.upper() for item in items]
+
+
+def paused(rewriting, scenario, **changes):
+    async def main():
+        batcher = Batcher(rewriting, limits(**{"wait_ms": 0, "turn": 0.02, "batch": 1, "queue": 9, **changes}))
+        try:
+            await asyncio.wait_for(scenario(batcher), 20)
+        finally:
+            rewriting.slow.clear()
+            batcher.close()
+
+    asyncio.run(main())
+
+
+def test_a_slow_batch_holds_up_nobody():
+    rewriting = Pausing()
+
+    async def scenario(batcher):
+        slow = asyncio.create_task(batcher.submit(["slow"], "k"))
+        await asyncio.sleep(0.01)
+        assert await asyncio.gather(*(batcher.submit([item], "k") for item in "abc")) == [["A"], ["B"], ["C"]]
+        assert rewriting.ended == [["a"], ["b"], ["c"]]
+        rewriting.slow.clear()
+        assert await slow == ["SLOW"]
+
+    paused(rewriting, scenario)
+
+
+def test_one_request_has_one_batch_under_way_however_slow_it_is():
+    rewriting = Pausing()
+
+    async def scenario(batcher):
+        slow = asyncio.create_task(batcher.submit(["slow 1", "slow 2", "slow 3", "slow 4"], "k"))
+        await asyncio.sleep(0.2)
+        assert rewriting.begun == [["slow 1"]]
+        assert await batcher.submit(["a"], "k") == ["A"]
+        slow.cancel()
+
+    paused(rewriting, scenario)
+
+
+def test_no_more_batches_are_under_way_than_may_be():
+    rewriting = Pausing()
+
+    async def scenario(batcher):
+        slow = [asyncio.create_task(batcher.submit([f"slow {number}"], "k")) for number in range(4)]
+        await asyncio.sleep(0.3)
+        assert len(rewriting.begun) == 2
+        rewriting.slow.clear()
+        assert len(await asyncio.gather(*slow)) == 4
+
+    paused(rewriting, scenario, under_way=2)
+
+
+def test_a_batch_that_nobody_waits_for_ends_at_its_next_pause():
+    rewriting = Pausing()
+
+    async def scenario(batcher):
+        with pytest.raises(TooLate):
+            await batcher.submit(["slow"], "k")
+        assert rewriting.slow.is_set()
+        assert await batcher.submit(["a"], "k") == ["A"]
+        assert rewriting.ended == [["a"]]
+
+    paused(rewriting, scenario, deadline=0.1, turn=60)
+
+
+def test_batches_end_when_the_service_stops():
+    rewriting = Pausing()
+
+    async def main():
+        batcher = Batcher(rewriting, limits(wait_ms=0))
+        slow = asyncio.create_task(batcher.submit(["slow"], "k"))
+        await asyncio.sleep(0.05)
+        batcher.close()
+        with pytest.raises(GivenUp):
+            await slow
+
+    asyncio.run(asyncio.wait_for(main(), 20))
+    assert rewriting.ended == []
+
+
+def test_requests_take_turns(rewriting):
+    async def scenario(batcher):
+        first = await held(rewriting, batcher)
+        long = asyncio.create_task(batcher.submit(list("abcd"), "k"))
+        await asyncio.sleep(0.02)
+        short = asyncio.create_task(batcher.submit(["x"], "other"))
+        await asyncio.sleep(0.02)
+        rewriting.gate.set()
+        assert (await first, await long, await short) == (["FIRST"], list("ABCD"), ["X"])
+        assert [items for items, _ in rewriting.calls[1:]] == [["a", "b"], ["x"], ["c", "d"]]
+
+    run(rewriting, scenario, batch=2, queue=8)
+
+
+def test_no_sentence_is_joined_with_one_many_times_as_long(rewriting):
+    async def scenario(batcher):
+        first = await held(rewriting, batcher)
+        items = ["a" * 2000, "b" * 100, "c" * 1000, "d"]
+        waiting = [asyncio.create_task(batcher.submit([item], "k")) for item in items]
+        await asyncio.sleep(0.05)
+        rewriting.gate.set()
+        await asyncio.gather(first, *waiting)
+        assert [[item[0] for item in items] for items, _ in rewriting.calls[1:]] == [["a", "c"], ["b", "d"]]
+
+    run(rewriting, scenario, size=len, batch=4, queue=8)

@@ -1,6 +1,7 @@
 """The same plans and settings give the same in Python, shell and service (the page: test_page.py); and the OpenAPI."""
 
 import json
+import sys
 import threading
 
 import pytest
@@ -14,6 +15,7 @@ from redraft.cli.main import main
 from redraft.constrain.plan_files import write_plans
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.decode.loading import shipped_folder
+from redraft.pauses import at_pauses
 from redraft.serve.app import create_app
 
 SOURCE = "The physician commenced the procedure in 1990."
@@ -134,6 +136,22 @@ def test_texts_that_are_left_alone_or_parted_are_exported_and_given_back(client,
     assert [shown(json.loads(line)) for line in shell("simplify", "--json", "--plan", path)] == predicted
     given = client.post("/v1/simplify", json={"sentences": list(map(json.loads, exported))}).json()
     assert [shown(one) for one in given["sentences"]] == predicted
+
+
+@has_weights
+def test_every_stage_can_be_stopped_between_its_steps(simplifier):
+    """As the service does when nobody waits any more."""
+    seen = set()
+
+    def look():
+        seen.add(sys._getframe(2).f_globals["__name__"])  # who has called pause()
+
+    with at_pauses(look):
+        simplifier(DEBATE)
+        simplifier(LONG)
+    stages = {f"redraft.constrain.{name}" for name in ("planner", "predictor", "compiler", "verdicts")}
+    stages |= {f"redraft.decode.{name}" for name in ("simplifier", "fitting", "pieces", "search")}
+    assert seen >= stages | {"redraft.check.meaning_check", "redraft.check.trained"}
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """From probabilities to plans, by hand: no network, no weights."""
 
 import lzma
+import random
 import time
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from redraft.align.addresses import is_address
 from redraft.align.names import missing_negations
-from redraft.align.words import split_words
+from redraft.align.words import normal, split_words
 from redraft.constrain.common_names import CommonName, CommonNames
 from redraft.constrain.commonness import Commonness, Known
 from redraft.constrain.edits import Edit, EditPlan
@@ -367,6 +368,47 @@ def test_a_word_that_is_its_own_target_is_kept(tmp_path):
 def test_plans_without_wishes_stay(tmp_path):
     plan = EditPlan("He went .", (Edit.delete("went"),))
     assert wishes(tmp_path, keep="unheard").granted(plan) == plan
+
+
+def places_one_by_one(asked, source):
+    """The slow twin: every wish in every place, the glossary first, then longer ones first."""
+    words = split_words(source)
+    places = [
+        (wish.target is None, 0 if wish.target else words[at].start - words[at + len(wish.words) - 1].end, number, at,
+         (words[at].start, words[at + len(wish.words) - 1].end))
+        for number, wish in enumerate(asked)
+        for at in range(len(words) - len(wish.words) + 1)
+        if wish.words == tuple(normal(word.text) for word in words[at : at + len(wish.words)])
+    ]  # fmt: skip
+    won = []
+    for *_, (start, end) in sorted(places):
+        if not any(start < other[1] and other[0] < end for other in won):
+            won.append((start, end))
+    return sorted(won)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_many_wishes_are_found_as_one_by_one(seed):
+    chance = random.Random(seed)
+    phrases = [" ".join(chance.choices("abc", k=chance.randint(1, 4))) for _ in range(12)]
+    asked = [Wish.of(phrase, chance.choice((None, "x"))) for phrase in phrases]
+    source = " ".join(chance.choices("abcd", k=30))
+    assert sorted(edit.span for edit in Wishes(tuple(asked)).edits(source)) == places_one_by_one(asked, source)
+
+
+def test_time_for_wishes_grows_as_the_text_does():
+    asked = Wishes((Wish.of("a"), *[Wish.of(f"a a a b{number}") for number in range(499)]))
+
+    def seconds(words):
+        deleted = tuple(Edit.delete("a", span=(2 * at, 2 * at + 1)) for at in range(0, words, 20))
+        plan = EditPlan("a " * words, deleted)
+        began = time.process_time()
+        granted = asked.granted(plan)
+        found = time.process_time() - began
+        assert [edit.kind for edit in granted.edits] == ["insert"] * words
+        return found
+
+    assert seconds(4_000) < 9 * seconds(1_000)  # 16 times as long, if wishes were compared with each other
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ SOURCE = "The physician commenced the procedure in 1990."
 BY_HAND = "The artisans remain old ."
 HERE = "http://localhost"  # as the service is known to itself
 SMALL = Limits(
-    max_characters=200, max_sentences=3, max_edits=2, max_targets=2, max_phrase=20, max_wishes=2, max_traced=1,
-    max_body=2000, queue=4, batch=2,
+    max_characters=200, max_sentences=3, max_sentence=100, max_edits=2, max_targets=2, max_phrase=20, max_wishes=2,
+    max_traced=1, max_body=2000, queue=4, batch=2,
 )  # fmt: skip
 
 
@@ -171,7 +171,11 @@ def test_a_script_comes_back_as_json_only(client):
         ({"sentences": [{"source": "a"}, {"source": "a", "edits": [{"insrt": "b"}]}]}, "sentences[1].edits[0]"),
         ({"sentences": [{"source": "a", "edits": [{"insert": "b", "span": [0, 9]}]}]}, "sentences[0].edits[0].span"),
         ({"sentences": [{"source": " ", "edits": [{"insert": "b"}]}]}, "sentences[0]: has edits, but no words"),
+        ({"text": "a" * 101}, "has 101 characters, and the limit is 100"),
+        ({"sentences": [{"source": "a"}, {"source": "b" * 101}]}, "sentences[1]: the sentence"),
         ({"text": "A.", "keep": ["a"] * 3}, "limit is 2"),
+        ({"text": "A b a c a.", "keep": ["a"]}, "3 edits, and the limit is 2"),
+        ({"sentences": [{"source": "a b a", "edits": []}, {"source": "a a a"}], "keep": ["a"]}, '"a a a": 3 edits'),
         ({"text": "A.", "keep": ["a"]}, "predicts none"),
         ({"text": "One. Two!", "trace": True}, "limit is 1"),
         ({"text": "A.", "candidates": 4}, "limit is 3"),
@@ -394,7 +398,7 @@ def test_texts_stand_in_no_log_unless_asked_for(held, caplog, log_text):
     held.gate.set()
     caplog.set_level(logging.DEBUG)
     with opened(held, log_text=log_text) as client:
-        answer = client.post("/v1/simplify", json={"text": "Confidential words."})
+        answer = client.post("/v1/simplify", json={"text": "Confidential words \x1b[2J\x9b\u2028."})
         assert "the service failed" in error(answer, 500)
         client.post("/v1/simplify", json={"text": "Confidential words.", "keep": ["/Confidential/"]})
         client.post("/v1/simplify", json={"confidential": "x"})
@@ -403,6 +407,8 @@ def test_texts_stand_in_no_log_unless_asked_for(held, caplog, log_text):
     assert "unexpected" in text
     assert "POST /v1/simplify 500".casefold() in text
     assert ("confidential" in text) is log_text
+    assert all(sign.isprintable() or sign == "\n" for sign in text)
+    assert ("words \\x1b[2j\\x9b\\u2028." in text) is log_text
 
 
 def test_import_redraft_does_not_need_the_service():
@@ -428,11 +434,22 @@ def test_the_command_starts_the_service(command, monkeypatch):
     assert command("serve", "--port", port, "--queue", "10")[0] == 0
     (config,) = started
     assert (config.host, config.port, config.access_log) == ("127.0.0.1", port, False)
+    assert config.timeout_graceful_shutdown == 10
     with TestClient(config.app, base_url=HERE) as client:
         assert client.post("/v1/plan", json={"text": ""}).status_code == 401
     assert command("serve", "--port", "70000")[0] == 2
     monkeypatch.delenv("REDRAFT_API_KEY")
     assert "no key is set" in command("serve", "--host", "0.0.0.0", "--port", free_port())[2]
+
+
+def test_the_service_knows_the_names_that_it_is_told(command, monkeypatch):
+    started = []
+    monkeypatch.setattr("uvicorn.Server.run", lambda server: started.append(server.config))
+    monkeypatch.setattr("redraft.cli.serve._load", lambda _: Held())
+    assert command("serve", "--host", "127.0.0.2", "--port", free_port(), "--allow-host", "words.example")[0] == 0
+    with TestClient(started[0].app) as client:
+        for host, status in {"127.0.0.2": 200, "words.example:80": 200, "localhost": 200, "evil.example": 403}.items():
+            assert client.get("/health", headers={"Host": host}).status_code == status
 
 
 def test_a_port_that_is_taken_is_told_before_a_model_is_loaded(command, monkeypatch):
