@@ -2,7 +2,8 @@
 
 python -m benchmarks.attack_service --out benchmarks/attack_service.json
 
-The service runs in a process of its own, by default with a scripted model. tests/test_attack_service.py is the quick version.
+The service runs in a process of its own, by default with a scripted model. The quick version is
+tests/test_attack_service.py.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ from benchmarks.bench_service import wait_for
 
 JSON = {"Content-Type": "application/json"}
 HEADER = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
-POST = b"POST /v1/simplify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500000\r\n\r\n{"
+POST = (
+    b"POST /v1/simplify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 500000\r\n\r\n{"
+)
 SLOW = {"silent": b"", "half a header": HEADER, "half a body": POST}
 SOURCE = "The artisans remain old ."
 LONG = " ".join([SOURCE] * 75)

@@ -38,9 +38,9 @@ class Limits:
             f"call for count as well), {self.max_targets} targets in a substitution, {self.max_phrase} characters in a "
             f"phrase, {self.max_wishes} entries in keep and glossary together, {self.max_references} references in an "
             f"evaluation, {self.max_traced} sentences in a request with traces, {self.max_trace:,} numbers and texts "
-            f"in the trace of a sentence, {self.max_body:,} bytes in a body. {self.queue} sentences may wait; a request "
-            f"is given up after {self.deadline:g} seconds, and its headers and its body have {self.receive:g} seconds "
-            "each to come in."
+            f"in the trace of a sentence, {self.max_body:,} bytes in a body. {self.queue} sentences may wait. A "
+            f"request is given up after {self.deadline:g} seconds, and its headers and its body have {self.receive:g} "
+            "seconds each to come in."
         )
 
     def __post_init__(self) -> None:
