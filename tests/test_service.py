@@ -398,7 +398,7 @@ def test_texts_stand_in_no_log_unless_asked_for(held, caplog, log_text):
     held.gate.set()
     caplog.set_level(logging.DEBUG)
     with opened(held, log_text=log_text) as client:
-        answer = client.post("/v1/simplify", json={"text": "Confidential words \x1b[2J\x9b\u2028."})
+        answer = client.post("/v1/simplify", json={"text": "Confidential words \x1b[2J\x9b\u202e."})
         assert "the service failed" in error(answer, 500)
         client.post("/v1/simplify", json={"text": "Confidential words.", "keep": ["/Confidential/"]})
         client.post("/v1/simplify", json={"confidential": "x"})
@@ -408,7 +408,7 @@ def test_texts_stand_in_no_log_unless_asked_for(held, caplog, log_text):
     assert "POST /v1/simplify 500".casefold() in text
     assert ("confidential" in text) is log_text
     assert all(sign.isprintable() or sign == "\n" for sign in text)
-    assert ("words \\x1b[2j\\x9b\\u2028." in text) is log_text
+    assert ("words \\x1b[2j\\x9b\\u202e." in text) is log_text
 
 
 def test_import_redraft_does_not_need_the_service():
