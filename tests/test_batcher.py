@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -197,6 +198,22 @@ def test_a_slow_batch_holds_up_nobody():
         assert rewriting.ended == [["a"], ["b"], ["c"]]
         rewriting.slow.clear()
         assert await slow == ["SLOW"]
+
+    paused(rewriting, scenario)
+
+
+def test_a_batch_that_must_be_alone_lets_nobody_go_first(monkeypatch):
+    rewriting = Pausing()
+    monkeypatch.setattr("test_batcher.pause", partial(pause, alone=True))
+
+    async def scenario(batcher):
+        slow = asyncio.create_task(batcher.submit(["slow"], "k"))
+        await asyncio.sleep(0.01)
+        other = asyncio.create_task(batcher.submit(["a"], "k"))
+        await asyncio.sleep(0.2)
+        assert rewriting.begun == [["slow"]]
+        slow.cancel()
+        assert await other == ["A"]
 
     paused(rewriting, scenario)
 

@@ -143,7 +143,7 @@ def test_every_stage_can_be_stopped_between_its_steps(simplifier):
     """As the service does when nobody waits any more."""
     seen = set()
 
-    def look():
+    def look(alone):
         seen.add(sys._getframe(2).f_globals["__name__"])  # who has called pause()
 
     with at_pauses(look):

@@ -6,19 +6,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-_at_pauses: ContextVar[Callable[[], None] | None] = ContextVar("at_pauses", default=None)
+AtPause = Callable[[bool], None]
+
+_at_pauses: ContextVar[AtPause | None] = ContextVar("at_pauses", default=None)
 
 
-def pause() -> None:
-    """Stands between the steps of work that may take long; does nothing unless somebody has asked."""
+def pause(*, alone: bool = False) -> None:
+    """Stands between the steps of work that may take long; does nothing unless somebody has asked.
+
+    `alone`: the work is in the middle of something that others share, such as the rows of a model or the buffers of a
+    graph. It may be stopped here, but no other work with the same objects may go first.
+    """
     called = _at_pauses.get()
     if called is not None:
-        called()
+        called(alone)
 
 
 @contextmanager
-def at_pauses(called: Callable[[], None]) -> Iterator[None]:
-    """Within, in this thread, every pause calls it. An exception that it raises ends the work."""
+def at_pauses(called: AtPause) -> Iterator[None]:
+    """Within, in this thread, every pause calls it with `alone`. An exception that it raises ends the work."""
     token = _at_pauses.set(called)
     try:
         yield

@@ -126,7 +126,7 @@ class Compiler:
         return b"".join(self.vocabulary.texts[token] or b"" for token in tokens).decode("utf-8", "replace")
 
     def _compile_one(self, plan: EditPlan) -> CompiledPlan:
-        pause()
+        pause(alone=True)  # other work might clear what is known of phrases
         clauses: list[Clause] = []
         impossible: dict[int, str] = {}
         for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, self.variants), strict=True)):

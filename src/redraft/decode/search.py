@@ -15,6 +15,7 @@ from redraft.decode.graph import Graphs, step_graphs
 from redraft.decode.models import StepModel
 from redraft.decode.pool import EMPTY, ENDED, Pool, rows_of, tokens_of
 from redraft.decode.step import State, Step, Stepper
+from redraft.decode.transformers_steps import TransformersSteps
 from redraft.pauses import pause
 
 Observer = Callable[[State, Step, State], None]
@@ -51,9 +52,11 @@ def search(
     stepper.set_up(log_prob, roomy=log_prob.is_cuda)
     mover = _mover(model, stepper, log_prob, observe, graphs)
     cuts = set(max_tokens)
+    # Other models keep their rows, and graphs their buffers, from step to step.
+    shares = not (isinstance(model, TransformersSteps) and isinstance(mover, _Launched))
     flag = StopFlag(log_prob.device)
     for length in range(1, max(max_tokens) + 1):
-        pause()
+        pause(alone=shares)
         mover.move(may_cut=length in cuts)
         if flag.raised(mover.state.over):
             break

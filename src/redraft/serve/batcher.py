@@ -174,9 +174,9 @@ class Batcher(Generic[Item, Key, Result]):
         with self._turns.turn():
             began = time.monotonic()
 
-            def give_way() -> None:
+            def give_way(alone: bool = False) -> None:
                 nonlocal began
-                if time.monotonic() - began > self._limits.turn:
+                if not alone and time.monotonic() - began > self._limits.turn:
                     self._turns.pass_on()
                     began = time.monotonic()
                 if self._closed or all(job.future.done() for job in jobs):

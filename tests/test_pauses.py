@@ -1,0 +1,56 @@
+"""Work that goes first at a pause of other work with the same model changes nothing."""
+
+import pytest
+
+from redraft import DecodeConfig, Edit, EditPlan, Redrafter
+from redraft.pauses import at_pauses
+from small_models import tiny_model_for
+from tokenizers_in_memory import byte_level
+
+FIRST = [EditPlan("The artisans remain old .", (Edit.insert("old"), Edit.delete("remain"))), "The artisans remain ."]
+OTHER = [EditPlan("Craftsmen are old .", (Edit.insert("are"),)), EditPlan("They remain old .")]
+
+
+def redrafter(kind):
+    config = DecodeConfig(beams=3, max_tokens=8)
+    if kind == "scripted":
+        return Redrafter("scripted:examples/by_hand.json", config=config)
+    tokenizer = byte_level()
+    return Redrafter(tiny_model_for(kind, tokenizer), tokenizer, config=config)
+
+
+@pytest.mark.parametrize("kind, goes_first", [("scripted", False), ("bart", True), ("llama", True)])
+def test_work_that_goes_first_changes_nothing(kind, goes_first):
+    one = redrafter(kind)
+    expected, others = one.rewrite(FIRST), one.rewrite(OTHER)
+    found = []
+
+    def let_go_first(alone):
+        if not alone:
+            with at_pauses(lambda alone: None):
+                found.append(one.rewrite(OTHER))
+
+    with at_pauses(let_go_first):
+        assert one.rewrite(FIRST) == expected
+    assert all(again == others for again in found)
+    assert bool(found) is goes_first
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("kind", ["scripted", "bart"])
+def test_a_search_can_be_stopped_at_any_step(kind):
+    one, seen = redrafter(kind), 0
+
+    def stop(alone):
+        nonlocal seen
+        seen += 1
+        if seen == 4:
+            raise Stop
+
+    expected = one.rewrite(FIRST)
+    with at_pauses(stop), pytest.raises(Stop):
+        one.rewrite(FIRST)
+    assert one.rewrite(FIRST) == expected
