@@ -9,13 +9,12 @@ import os
 import re
 import secrets
 import shutil
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from redraft.errors import ConfigError, CorpusError
+from redraft.errors import CorpusError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _DIGITS = 16  # of a digest
@@ -80,16 +79,6 @@ def whole_lines(path: Path) -> bytes:
 def json_lines(data: bytes) -> list[Any]:
     """What each line holds. Parted as bytes: str.splitlines also takes U+2028 and U+0085, which JSON may hold."""
     return [json.loads(line) for line in data.split(b"\n") if line]
-
-
-def read_toml(path: str | Path, example: str) -> dict[str, Any]:
-    """What a settings file holds; `example` is the next step where it is no TOML."""
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.", "Check the path.") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path} is not TOML: {error}.", example) from None
 
 
 def decoded(raw: bytes, path: str, line: int) -> str:

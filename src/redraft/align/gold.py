@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from redraft.align.links import Links, parse_links, reversed_links
-from redraft.errors import CorpusError
+from redraft.errors import CorpusError, shown
+from redraft.reading import BOM, numbered_lines, read_file
+
+Row = tuple[str, Sequence[str]]  # its place, for messages; source, target, sure and possible links
 
 _SOURCE, _TARGET, _SURE, _POSSIBLE = 1, 3, 7, 8  # columns of MultiMWA
+_KEYS = ("source", "target", "sureAlign", "possibleAlign")
+_WANTED = "Name a file of gold alignments: the .tsv of MultiMWA, or .json like Edinburgh++'s."
+_PAIRS_ALONE = "To link pairs without gold, use --input."
 
 
 @dataclass(frozen=True)
@@ -34,36 +40,48 @@ class GoldPair:
 def read_gold(path: str | Path) -> list[GoldPair]:
     """The pairs of a file, .tsv (MultiMWA) or .json."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise CorpusError(f"{path} does not exist.", "Name a file of gold alignments, .tsv or .json.") from None
-    rows = _json_rows(text) if path.suffix == ".json" else _table_rows(text)
+    rows = _json_rows(path) if path.suffix == ".json" else _table_rows(path)
     pairs = []
-    for number, (source, target, sure, possible) in enumerate(rows, 1):
+    for place, (source, target, sure, possible) in rows:
         try:
             pair = GoldPair(tuple(source.split()), tuple(target.split()), parse_links(sure), parse_links(possible))
             _check(pair)
         except CorpusError as error:
-            raise CorpusError(f"{path}, pair {number}: {error.problem}", error.hint) from None
+            raise CorpusError(f"{place}: {error.problem}", error.hint) from None
         pairs.append(pair)
+    if not any(pair.links for pair in pairs):
+        what = "has no links" if pairs else "is empty"
+        raise CorpusError(f"{path} {what}.", f"{_WANTED} {_PAIRS_ALONE}" if pairs else _WANTED)
     return pairs
 
 
-def _table_rows(text: str) -> list[Sequence[str]]:
-    rows: list[Sequence[str]] = []
-    for line in text.split("\n"):
-        if line.strip():
-            cells = [*line.split("\t"), "", ""]
-            rows.append(
-                [cells[column] if column < len(cells) else "" for column in (_SOURCE, _TARGET, _SURE, _POSSIBLE)]
-            )
-    return rows
+def _table_rows(path: Path) -> Iterator[Row]:
+    for number, line in numbered_lines(path):
+        if not line.strip():
+            continue
+        place, cells = f"{path}, line {number}", line.split("\t")
+        if len(cells) <= _SURE:
+            columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
+            raise CorpusError(f"{place}: has {columns}, and gold alignments have at least {_SURE + 1}.",
+                              f"{_WANTED} {_PAIRS_ALONE}")  # fmt: skip
+        yield place, [cells[_SOURCE], cells[_TARGET], cells[_SURE], "".join(cells[_POSSIBLE : _POSSIBLE + 1])]
 
 
-def _json_rows(text: str) -> list[Sequence[str]]:
-    keys = ("source", "target", "sureAlign", "possibleAlign")
-    return [[item[key] for key in keys] for item in json.loads(text)]
+def _json_rows(path: Path) -> Iterator[Row]:
+    try:
+        items = json.loads(read_file(path).removeprefix(BOM))
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"{path} is not JSON: {error}.", _WANTED) from None
+    if not isinstance(items, list):
+        raise CorpusError(f"{path} is no list of pairs.", _WANTED)
+    for number, item in enumerate(items, 1):
+        place = f"{path}, pair {number}"
+        if not isinstance(item, dict):
+            raise CorpusError(f"{place}: is no object.", _WANTED)
+        missing = [key for key in _KEYS if not isinstance(item.get(key), str)]
+        if missing:
+            raise CorpusError(f"{place}: {missing[0]} is {shown(item.get(missing[0]))}, and not a text.", _WANTED)
+        yield place, [item[key] for key in _KEYS]
 
 
 def _check(pair: GoldPair) -> None:

@@ -12,6 +12,7 @@ from typing import IO
 from redraft.align.words import Word, split_words
 from redraft.errors import CorpusError
 from redraft.files import decoded
+from redraft.reading import BOM, lines_of, reason
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def split_at_spaces(text: str) -> list[Word]:
 def read_table(path: str, *, tokenized: bool = False) -> Iterator[SentencePair]:
     """Lines of source ⇥ target ("-" is standard input)."""
     with ExitStack() as files:
-        for number, raw in enumerate(_open(path, files), 1):
+        for number, raw in enumerate(lines_of(_open(path, files), path), 1):
             cells = _text(raw, path, number).split("\t")
             if len(cells) != 2:
                 raise CorpusError(f"{path}, line {number}: has {len(cells) - 1} tabs.",
@@ -59,7 +60,7 @@ def read_aligned(source: str, target: str, *, tokenized: bool = False) -> Iterat
     if source == target == "-":
         raise CorpusError("both files are standard input.", "Put one of them in a file.")
     with ExitStack() as files:
-        left, right = _open(source, files), _open(target, files)
+        left, right = (lines_of(_open(path, files), path) for path in (source, target))
         for number, (one, other) in enumerate(zip_longest(left, right), 1):
             if one is None or other is None:
                 short, long = (source, target) if one is None else (target, source)
@@ -76,7 +77,9 @@ def _open(path: str, files: ExitStack) -> IO[bytes]:
         return files.enter_context(open(path, "rb"))
     except FileNotFoundError:
         raise CorpusError(f"{path} does not exist.", "Check the path.") from None
+    except (OSError, ValueError) as error:  # a name with NUL is a ValueError
+        raise CorpusError(f"{path} cannot be read: {reason(error)}.", "Check the path.") from None
 
 
 def _text(raw: bytes, path: str, number: int) -> str:
-    return decoded(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw, path, number).rstrip("\r\n")
+    return decoded(raw.removeprefix(BOM) if number == 1 else raw, path, number).rstrip("\r\n")

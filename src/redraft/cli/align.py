@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.command import add_command, option
 from redraft.cli.options import Aligner, Device, Encoder, PickledWeights, TrustRemoteCode
-from redraft.cli.talk import OK, say
+from redraft.cli.talk import OK, say, visible
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def run_align(options: AlignOptions) -> int:
         raise ConfigError("one of --input and --gold is needed.", "Add --input pairs.tsv; --help shows examples.")
     aligner = make_aligner(options.aligner, encoder=options.encoder, device=options.device)
     for path in options.gold:
-        print(_scored(aligner, path))
+        print(visible(_scored(aligner, path)))
     if options.input:
         pairs = read_table(options.input, tokenized=options.tokenized)
         for links in aligner.align(pair.words for pair in pairs):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.command import add_command, option
 from redraft.cli.options import Device
-from redraft.cli.talk import AT_RISK, OK, say
+from redraft.cli.talk import AT_RISK, OK, say, visible
 from redraft.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def run_check(options: CheckOptions) -> int:
     alarms = sum(meaning.alarm for meaning in found)
     if not options.json:
         for line in _table(sources, outputs, found, options.all):
-            print(line)
+            print(visible(line))
     say(f"{alarms} of {len(found)} may not say the same")
     return AT_RISK if options.strict and alarms else OK
 

@@ -8,6 +8,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
+from redraft.cli.talk import visible
 from redraft.constrain.edits import Edit, EditPlan
 from redraft.evaluate.report.marks import marked
 
@@ -21,7 +22,8 @@ def wanted() -> bool:
 
 
 def rendered(text: Text, *, colour: bool) -> str:
-    """As a string, never wrapped; without colour the plain text."""
+    """As a string, never wrapped; without colour the plain text. Nothing in it but the colours rules a terminal."""
+    text = Text(visible(text.plain), spans=text.spans)
     if not colour:
         return text.plain
     console = Console(force_terminal=True, color_system="standard", highlight=False, soft_wrap=True)

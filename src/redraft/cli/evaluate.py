@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from redraft.cli.command import add_command, option
 from redraft.cli.options import Data, PickledWeights, TrustRemoteCode
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.talk import OK, say, visible, whole_number
 from redraft.errors import ConfigError, CorpusError, shown
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ def run_evaluate(options: EvaluateOptions) -> int:
         for obj in to_json(systems, comparisons):
             print(json_text(obj))
     else:
-        print(to_text(systems, [one for one in comparisons if one.figure in ("sari", "bleu", "bertscore", "fkgl")]))
+        figures = ("sari", "bleu", "bertscore", "fkgl")
+        print(visible(to_text(systems, [one for one in comparisons if one.figure in figures])))
     return OK
 
 

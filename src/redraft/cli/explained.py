@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from redraft.cli.results import Result
+from redraft.cli.talk import visible
 from redraft.constrain.edits import described
 from redraft.constrain.verdicts import Verdict
 
@@ -12,12 +13,12 @@ def explained(result: Result) -> str:
     from redraft.cli.colour import change_marked, rendered, wanted  # brings numpy
 
     if result.decoded is None:
-        return f"{result.error}\n"
+        return visible(f"{result.error}\n")
     decoded = result.decoded
     stayed = [v.edit.phrase for v in decoded.edits if v.edit.kind == "insert" and v.status == "satisfied"]
     others = [v for v in decoded.edits if v.edit.kind != "insert" or v.status != "satisfied"]
     output = rendered(change_marked(decoded.source, result.to_text()), colour=wanted())
-    lines = [f"  {decoded.source.strip()}", f"→ {output}", *map(_line, others)]
+    lines = [*map(_line, others)]
     if stayed:
         lines.append(f"  ✓ keep {', '.join(stayed)}")
     if decoded.meaning and decoded.meaning.alarm:
@@ -28,7 +29,7 @@ def explained(result: Result) -> str:
         lines.append("  edited word by word: the model's own texts were worse")
     if decoded.unchanged:
         lines.append(f"  left as it is: {decoded.unchanged}")
-    return "\n".join([*lines, ""])
+    return "\n".join([visible(f"  {decoded.source.strip()}"), f"→ {output}", *map(visible, lines), ""])
 
 
 def _line(verdict: Verdict) -> str:

@@ -11,7 +11,8 @@ from typing import IO, Any
 from redraft.align.sentences import Sentence, split_document
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import PlanReader, read_plans
-from redraft.errors import ConfigError, PlanError, RedraftError, shown
+from redraft.errors import ConfigError, CorpusError, PlanError, RedraftError, shown
+from redraft.reading import lines_of, read_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def open_lines(
 def read_document(path: str) -> list[Sentence]:
     """The sentences of a text with the white space before each; "-" is standard input."""
     with ExitStack() as files:
-        raw = _open_input(path, files).read()
+        raw = read_all(_open_input(path, files), _shown_path(path))
     try:
         return split_document(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -108,17 +109,21 @@ def _text_lines(texts: Sequence[str]) -> Iterator[Line]:
 
 
 def _file_lines(file: IO[bytes], path: str) -> Iterator[Line]:
-    for number, raw in enumerate(file, 1):
-        try:
-            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            bad = PlanError(
-                f"not UTF-8: 0x{raw[error.start]:02x} is byte {error.start + 1} of the line.",
-                "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
-            )
-            yield Line(number, error=bad.at(path=path, line=number), path=path)
-        else:
-            yield _sentence(number, text, path)
+    number = 0
+    try:
+        for number, raw in enumerate(lines_of(file, path), 1):
+            try:
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                bad = PlanError(
+                    f"not UTF-8: 0x{raw[error.start]:02x} is byte {error.start + 1} of the line.",
+                    "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
+                )
+                yield Line(number, error=bad.at(path=path, line=number), path=path)
+            else:
+                yield _sentence(number, text, path)
+    except CorpusError as error:  # a line without an end
+        yield Line(number + 1, error=error, path=path, fatal=True)
 
 
 def _sentence(number: int, text: str, path: str | None) -> Line:
@@ -133,6 +138,9 @@ def _plan_lines(reader: PlanReader) -> Iterator[Line]:
         try:
             item = reader.next_line()
         except StopIteration:
+            return
+        except CorpusError as error:  # a line without an end
+            yield Line(reader.line + 1, error=error, path=reader.path, fatal=True)
             return
         if isinstance(item, PlanError):
             yield Line(reader.line, error=item, path=reader.path)

@@ -60,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     words = sys.argv[1:] if argv is None else list(argv)
+    if any("\0" in word for word in words):  # no shell passes one on, and no name of a file may hold one
+        say("an argument holds the character NUL.\n  Leave it out.")
+        return MISTAKE
     try:
         chosen = commands().main(words or ["--help"], prog_name="redraft", standalone_mode=False)
         # A number: help was asked for, or nothing was.

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 from redraft.cli.command import add_command, argument
 from redraft.cli.talk import MISTAKE, OK, say
 from redraft.constrain.edits import ALL_KINDS, KINDS, STRENGTHS
+from redraft.constrain.phrases import check_spans
 from redraft.constrain.plan_files import read_plans
+from redraft.errors import PlanError
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -60,6 +62,11 @@ def run_check(options: CheckOptions) -> int:
     with read_plans(options.file, on_error="skip", report=lambda error: mistakes.append(str(error))) as plans:
         count = 0
         for plan in plans:
+            try:
+                check_spans(plan)
+            except PlanError as error:
+                mistakes.append(str(error.at(path=plans.path, line=plans.line)))
+                continue
             count += 1
             kinds.update(edit.kind for edit in plan.edits)
             strengths[plan.strength] += 1

@@ -16,8 +16,18 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, for commands that have something to put away first."""
 
 
+# What a terminal obeys instead of showing it: control characters, and signs that turn the direction of a text.
+_SHOWN = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+_SHOWN |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
+
+
+def visible(text: str) -> str:
+    """The text with a sign to see in place of each that a terminal would obey: a source may hold anything."""
+    return text.translate(_SHOWN)
+
+
 def say(message: object) -> None:
-    print(f"redraft: {message}", file=sys.stderr)
+    print(f"redraft: {visible(str(message))}", file=sys.stderr)
 
 
 @contextmanager

@@ -6,12 +6,14 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Literal
 
 from redraft.align.protected import Span
-from redraft.align.words import split_words
-from redraft.constrain.edits import Edit, EditPlan
+from redraft.align.words import normal, split_words
+from redraft.constrain.edits import Edit, EditPlan, folded
+from redraft.errors import PlanError, shown
 
 Variants = Literal["exact", "case", "lemma"]
 
@@ -90,6 +92,32 @@ def places(source: str, edit: Edit, *, any_case: bool = False) -> list[Span]:
     else:
         written = forms(edit.phrase, begins_source=begins(source, edit.phrase))
     return sorted(find(source, written))
+
+
+def check_spans(plan: EditPlan) -> None:
+    """An error where a span does not hold the words of its edit, in whatever case and spacing."""
+    words = split_words(plan.source)
+    starts, ends = {word.start for word in words}, {word.end for word in words}
+    for number, edit in enumerate(plan.edits):
+        if edit.span is None:
+            continue
+        held = plan.source[slice(*edit.span)]
+        start, end = edit.span[1] - len(held.lstrip()), edit.span[0] + len(held.rstrip())
+        if not (start in starts and end in ends):
+            problem = f"holds {shown(held)}, which is no whole word."
+        elif folded(held) != folded(edit.phrase) and _normal(held) != _normal(edit.phrase):
+            problem = f"holds {shown(held)}, and the edit is about {shown(edit.phrase)}."
+        else:
+            continue
+        right = [list(place) for place in places(plan.source, replace(edit, span=None), any_case=True)]
+        where = f"The source has it at {' and '.join(map(str, right[:3]))}." if right else "Name words of the source."
+        raise PlanError(
+            f"{list(edit.span)} {problem}", f"{where} Spans count characters, not bytes.", field=f"edits[{number}].span"
+        )
+
+
+def _normal(phrase: str) -> list[str]:
+    return [normal(word.text) for word in split_words(phrase)]
 
 
 def find(text: str, wanted: Iterable[str]) -> list[Span]:

@@ -13,6 +13,7 @@ from typing import IO, Any, Literal, Self, TypeVar
 from redraft.constrain.edits import EditPlan
 from redraft.errors import ConfigError, PlanError, shown
 from redraft.files import replacing
+from redraft.reading import lines_of
 
 PathOrFile = str | os.PathLike[str] | IO[bytes] | IO[str]
 OnError = Literal["raise", "skip"]
@@ -68,7 +69,9 @@ class JsonlReader(Iterator[T]):
         self.read = 0
         self.skipped = 0
         self.path, self._file, self._opened = _open(path_or_file)
-        self._lines: Iterator[bytes | str] = iter(self._file)
+        readable: Any = self._file
+        bounded = hasattr(readable, "readline")  # else an object that gives lines and is all but a file
+        self._lines: Iterator[bytes | str] = lines_of(readable, self.path or "plans") if bounded else iter(readable)
         self._closed = False
         self._number = 0  # of the current line
         self._offset = 0  # of the next line, in bytes

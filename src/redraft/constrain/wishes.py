@@ -14,6 +14,7 @@ from redraft.align.words import Word, normal, split_words
 from redraft.constrain.edits import Edit, EditPlan, folded
 from redraft.errors import ConfigError, shown
 from redraft.files import decoded
+from redraft.reading import BOM, read_given
 
 KEPT, WANTED = "from the keep list", "from the glossary"  # notes of the edits that wishes make
 _WEIGHT = 1.5  # many times that of a guess, yet below δ: a wish met early does not end the texts that meet it later
@@ -179,10 +180,6 @@ def _lines(path: str | Path | None) -> Sequence[tuple[str, str]]:
     """Lines that say something, each behind its place."""
     if path is None:
         return []
-    try:
-        raw = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf")
-    except OSError as error:
-        raise ConfigError(f"{path or 'a file without a name'} cannot be read: {error.strerror}.",
-                          "Check the path.") from None  # fmt: skip
-    lines = [(number, decoded(line, str(path), number)) for number, line in enumerate(raw.splitlines(), 1)]
+    raw = read_given(path).removeprefix(BOM)
+    lines = [(number, decoded(line, str(path), number)) for number, line in enumerate(raw.split(b"\n"), 1)]
     return [(f"{path}, line {number}: ", line) for number, line in lines if line.strip() and line.lstrip()[0] != "#"]

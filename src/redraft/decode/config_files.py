@@ -10,7 +10,8 @@ from typing import Any
 
 from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.errors import ConfigError, did_you_mean
-from redraft.files import read_toml, replacing
+from redraft.files import replacing
+from redraft.reading import read_toml
 
 SIMPLIFY_NAME = "simplify"
 _NONE = "none"  # TOML has no word for it
@@ -30,8 +31,6 @@ def read_config(path: str | Path) -> dict[str, Any]:
         DecodeConfig(**settings)
     except ConfigError as error:
         raise ConfigError(f"{path}: {error.problem}", error.hint) from None
-    except TypeError as error:
-        raise ConfigError(f"{path}: {error}", "See docs/search.md for what each setting takes.") from None
     return settings
 
 
@@ -48,7 +47,7 @@ def write_config(path: str | Path, config: DecodeConfig, remarks: Sequence[str] 
 
 
 def _value(value: Any) -> Any:
-    return None if value == _NONE else tuple(map(float, value)) if isinstance(value, list) else value
+    return None if value == _NONE else tuple(value) if isinstance(value, list) else value
 
 
 def _written(value: Any) -> str:

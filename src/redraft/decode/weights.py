@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cache
+
 from redraft.constrain.clauses import Clause, CompiledPlan
 from redraft.constrain.edits import KINDS
 from redraft.constrain.packed import Price
@@ -14,6 +17,10 @@ _MOST = 1e6  # an edit worth more than this is worth this: sums must fit in 60 b
 def price_of(config: DecodeConfig) -> Price:
     """The λ of a clause under these settings. `neurologic` counts clauses met."""
 
+    @cache
+    def kinds_in(compiled: CompiledPlan) -> Counter[str]:
+        return Counter(edit.kind for edit in compiled.plan.edits)
+
     def price(compiled: CompiledPlan, clause: Clause) -> int:
         if config.method == "neurologic":
             return UNIT if clause.role in ("insert", "target") else 0
@@ -21,7 +28,7 @@ def price_of(config: DecodeConfig) -> Price:
         share = config.lambdas[KINDS.index(edit.kind)]
         if config.scale == "kind":
             total = sum(config.lambdas)
-            share = share / total / sum(other.kind == edit.kind for other in compiled.plan.edits) if total else 0.0
+            share = share / total / kinds_in(compiled)[edit.kind] if total else 0.0
         return round(min(share * edit.weight, _MOST) * UNIT)
 
     return price

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import lzma
 import os
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from redraft.errors import CorpusError
 from redraft.files import decoded
+from redraft.reading import BOM, read_file
 
 _NAMED = 5  # line numbers that a notice lists before it only counts
 
@@ -24,40 +22,13 @@ class TextFile:
     notices: tuple[str, ...] = ()
 
 
-def read_file(path: str | os.PathLike[str]) -> bytes:
-    """All bytes of a file ("-" is standard input); what ends in .xz is unpacked."""
-    name = str(path)
-    try:
-        if name == "-":
-            return sys.stdin.buffer.read()
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
-        raise CorpusError(
-            f"{name} does not exist.", "Check the path; a relative one starts here: " + os.getcwd()
-        ) from None
-    except IsADirectoryError:
-        raise CorpusError(
-            f"{name or 'an empty name'} is a folder.", "Name a file with one sentence on each line."
-        ) from None
-    try:
-        return lzma.decompress(data) if name.endswith(".xz") else data
-    except lzma.LZMAError as error:
-        raise CorpusError(f"{name} cannot be unpacked: {error}", "Make it again with xz, or unpack it first.") from None
-
-
-def numbered_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a table with their numbers, from 1, without their ends."""
-    for number, raw in enumerate(read_file(path).removesuffix(b"\n").split(b"\n"), 1):
-        yield number, decoded(raw, str(path), number).rstrip("\r")
-
-
 def read_text(path: str | os.PathLike[str]) -> TextFile:
     """Read a whole UTF-8 file ("-" is standard input). Only \\n and \\r\\n end a line, as for `wc` and an editor."""
     name = "<stdin>" if str(path) == "-" else str(path)
     data = read_file(path)
     notices = []
-    if data.startswith(b"\xef\xbb\xbf"):
-        data = data[3:]
+    if data.startswith(BOM):
+        data = data.removeprefix(BOM)
         notices.append(f"{name}: begins with a byte order mark, which is left out.")
     if data and not data.endswith(b"\n"):
         notices.append(f"{name}: the last line has no line end; it is counted all the same.")

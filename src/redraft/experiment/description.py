@@ -14,7 +14,7 @@ from redraft.decode.config import DecodeConfig
 from redraft.decode.config_files import read_config
 from redraft.errors import ConfigError, did_you_mean, shown
 from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
-from redraft.files import read_toml
+from redraft.reading import read_toml
 
 NO_PLAN = "none"  # the plan of methods that get none
 LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")  # what sweeps call λ; the last: all three

@@ -18,10 +18,10 @@ from redraft.constrain.edits import Edit, EditPlan
 from redraft.constrain.literal import literal
 from redraft.constrain.reviewed_targets import ReviewedTargets
 from redraft.errors import CorpusError
-from redraft.evaluate.text_files import numbered_lines
 from redraft.fit.corruptions import Corruptor
 from redraft.fit.losses import LOSSES
 from redraft.fit.tagged_pairs import TaggedPair
+from redraft.reading import numbered_lines
 
 _KEPT = ("entailment", "paraphrase")
 _BOTH_WAYS = ("paraphrase", "not_paraphrase")

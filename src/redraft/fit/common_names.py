@@ -28,8 +28,8 @@ from redraft.constrain.commonness import Commonness
 from redraft.constrain.lexicon import key_of
 from redraft.constrain.table_files import write_rows
 from redraft.errors import CorpusError
-from redraft.evaluate.text_files import numbered_lines
 from redraft.fit.forms import forms
+from redraft.reading import numbered_lines
 
 Pair = tuple[str, str]  # a term and its common name
 Rows = dict[str, tuple[tuple[str, ...], str]]  # phrase → targets, source

@@ -9,9 +9,9 @@ from pathlib import Path
 from redraft.constrain.commonness import Commonness, Known
 from redraft.constrain.lexicon import Entry, Lexicon
 from redraft.errors import ConfigError, CorpusError
-from redraft.evaluate.text_files import numbered_lines
 from redraft.fit.lexicon_counts import Counts
 from redraft.fit.targets import Ranker
+from redraft.reading import numbered_lines
 
 LEAST = 0.002  # p(target | phrase) under which a target is dropped, as in the paper
 _TARGETS = 6  # kept for a phrase

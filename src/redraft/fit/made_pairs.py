@@ -9,7 +9,7 @@ from pathlib import Path
 
 from redraft.align.function_words import is_content
 from redraft.align.gold import GoldPair
-from redraft.evaluate.text_files import numbered_lines
+from redraft.reading import numbered_lines
 
 Synonyms = Mapping[str, Sequence[str]]
 _Placed = list[tuple[str, int | None]]  # a word of the target and the source word it comes from

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from redraft.constrain.plan_files import OnError
 from redraft.errors import CorpusError
-from redraft.evaluate.text_files import read_file
 from redraft.files import decoded, digest
+from redraft.reading import BOM, read_file
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -80,7 +80,7 @@ def read_pairs(paths: Paths, *, more_references: bool = False, on_error: OnError
 def _rows(name: str) -> tuple[list[bytes], str]:
     """The lines of a file without their ends, and what tells the file from others."""
     data = read_file(name)
-    rows = data.removeprefix(b"\xef\xbb\xbf").removesuffix(b"\n")
+    rows = data.removeprefix(BOM).removesuffix(b"\n")
     return [row.removesuffix(b"\r") for row in rows.split(b"\n")] if rows else [], digest(data)
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from redraft.errors import ConfigError, shown
+from redraft.setting_checks import check_setting
+
+_MOST = sys.maxsize  # finite
 
 
-def _setting(default: Any, help: str, *, least: float = 0, most: float = math.inf, outcome: bool = True) -> Any:
+def _setting(default: Any, help: str, *, least: float = 0, most: float = _MOST, outcome: bool = True) -> Any:
     """`outcome`: the weights that come out depend on it."""
     return field(default=default, metadata={"help": help, "least": least, "most": most, "outcome": outcome})
 
@@ -56,7 +59,8 @@ class RewriterTraining:
 
     def __post_init__(self) -> None:
         for setting in fields(self):
-            _check(setting.name, getattr(self, setting.name), setting.metadata)
+            limits = {name: setting.metadata[name] for name in ("least", "most")}
+            check_setting(setting.name, getattr(self, setting.name), _HINTS[setting.name], **limits)
         if self.rate == 0:
             raise ConfigError("rate is 0, so nothing would be learned.", "Give a number above 0, for example 1e-4.")
         if self.prompt is not None and "{source}" not in self.prompt:
@@ -69,24 +73,3 @@ class RewriterTraining:
 
 _HINTS = get_type_hints(RewriterTraining)
 _METADATA = {setting.name: setting.metadata for setting in fields(RewriterTraining)}
-
-
-def _check(name: str, value: Any, limits: Any) -> None:
-    kinds = get_args(_HINTS[name]) or (_HINTS[name],)
-    if value is None and type(None) in kinds:
-        return
-    words = [word for kind in kinds for word in (get_args(kind) or (kind,)) if isinstance(word, str)]
-    if words and value not in words:
-        raise ConfigError(f"{name} {shown(value)} is not known.", f"Use one of {', '.join(words)}.")
-    if words or str in kinds:
-        return
-    if bool in kinds:
-        if not isinstance(value, bool):
-            raise ConfigError(f"{name} is {shown(value)}.", "Give true or false.")
-        return
-    whole = int in kinds
-    if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not math.isfinite(value):
-        raise ConfigError(f"{name} is {shown(value)}.", f"Give a {'whole ' if whole else ''}number.")
-    if not limits["least"] <= value <= limits["most"]:
-        top = f" and at most {limits['most']:g}" if math.isfinite(limits["most"]) else ""
-        raise ConfigError(f"{name} is {shown(value)}.", f"Give a number of at least {limits['least']:g}{top}.")

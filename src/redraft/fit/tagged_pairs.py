@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from redraft.errors import CorpusError, shown
-from redraft.evaluate.text_files import numbered_lines
+from redraft.reading import numbered_lines
 
 _NOT_NORMAL = re.compile(r"[^a-z0-9]")
 

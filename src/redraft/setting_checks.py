@@ -1,0 +1,43 @@
+"""Is the value of a setting of the type that its class gives it, and within its bounds?"""
+
+from __future__ import annotations
+
+import math
+import sys
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from redraft.errors import ConfigError, shown
+
+_LARGEST = sys.float_info.max  # a whole number may be larger than any float
+
+
+def check_setting(name: str, value: Any, hint: Any, *, least: float = -math.inf, most: float = math.inf) -> None:
+    """`hint`: a type, words, or several of them. NaN is no number; infinity is one where `most` allows it."""
+    kinds = (hint,) if hint in (int, float, bool, str) or get_origin(hint) is Literal else get_args(hint)
+    words = tuple(word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind))
+    if value is None:
+        fits = NoneType in kinds
+    elif isinstance(value, bool):
+        fits = bool in kinds
+    elif isinstance(value, str):
+        fits = value in words or str in kinds
+    else:
+        typed = (isinstance(value, int) and int in kinds) or (isinstance(value, int | float) and float in kinds)
+        fits = typed and least <= value <= most and not _LARGEST < abs(value) < math.inf
+    if not fits:
+        only_words = bool(words) and not {int, float, bool, str} & set(kinds)
+        problem = f"{name} {shown(value)} is not known." if only_words else f"{name} is {shown(value)}."
+        raise ConfigError(problem, _wanted(kinds, words, least, most))
+
+
+def _wanted(kinds: tuple[Any, ...], words: tuple[str, ...], least: float, most: float) -> str:
+    bounds = [f"at least {least:,g}"] if math.isfinite(least) else []
+    bounds += [f"at most {most:,g}"] if most < sys.maxsize else []
+    of = f" of {' and '.join(bounds)}" if bounds else ""
+    wanted = ["true", "false"] if bool in kinds else []
+    wanted += ["a whole number" + of] if int in kinds else []
+    wanted += ["a number" + of] if float in kinds else []
+    wanted += ["a text"] if str in kinds else []
+    wanted += [f'"{word}"' for word in words]
+    return f"Give {', '.join(wanted[:-1])}{' or ' if wanted[1:] else ''}{wanted[-1]}."
