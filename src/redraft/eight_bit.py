@@ -52,6 +52,9 @@ def load_eight_bit(path: str | Path) -> dict[str, Tensor]:
     """The weights of a file as float32."""
     with safe_open(str(path), framework="pt") as file:
         stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a mapping
+    for name, value in stored.items():
+        if value.is_floating_point() and not value.isfinite().all():
+            raise ValueError(f"{Path(path).name} is damaged: {name} has numbers that are not finite")
     weights = {}
     for name, value in stored.items():
         if value.dtype == torch.int8 and name + _SCALE in stored:

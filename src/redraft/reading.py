@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import lzma
+import math
 import os
 import sys
 import tomllib
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, AnyStr
 
-from redraft.errors import ConfigError, CorpusError
+from redraft.errors import ConfigError, CorpusError, shown
 from redraft.files import decoded
 
 BOM = b"\xef\xbb\xbf"  # editors on Windows begin with it
@@ -62,10 +63,29 @@ def read_toml(path: str | os.PathLike[str], example: str) -> dict[str, Any]:
 
 def read_json(path: str | os.PathLike[str]) -> Any:
     """What a JSON file holds; a ValueError says what is wrong with it."""
+    with open(path, "rb") as file:
+        data = read_all(file, os.fspath(path))
     try:
-        return json.loads(read_given(path).removeprefix(BOM))
+        return json.loads(data.removeprefix(BOM))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
+
+
+def member(obj: Any, name: str, *kinds: type) -> Any:
+    """A value of an object that was read from a file, if it is of one of these types; a number must be finite."""
+    if not isinstance(obj, dict) or name not in obj:
+        raise ValueError(f"there is no {shown(name)}")
+    value = obj[name]
+    typed = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+    if not typed or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"{name} is {shown(value)}")
+    return value
+
+
+def numbers(obj: Any, name: str) -> dict[str, Any]:
+    """An object in such an object, all of whose values are numbers."""
+    found = member(obj, name, dict)
+    return {key: member(found, key, int, float) for key in found}
 
 
 def reason(error: OSError | ValueError) -> str:

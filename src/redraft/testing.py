@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from redraft.constrain.vocabulary import WordVocabulary
 from redraft.errors import ModelError
+from redraft.reading import read_json
 
 END, START, PAD = "</s>", "<s>", "<pad>"
 _KEYS = ("vocab", "log_probs_by_prefix", "log_probs_by_last_token", "floor_log_prob")
@@ -47,7 +49,7 @@ class ScriptedModel:
     def from_json(cls, path: str | Path) -> ScriptedModel:
         """Read a table, an object with the keys vocab, log_probs_by_prefix, log_probs_by_last_token, floor_log_prob."""
         try:
-            table: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+            table: Any = read_json(path)
         except OSError as error:
             raise ModelError(f"{path}: cannot be read ({error.strerror})", "Check the path of the table.") from error
         except ValueError as error:
@@ -109,14 +111,21 @@ class ScriptedModel:
         return torch.tensor(scores, dtype=torch.float64, device=self.device)
 
 
+def _is_word(value: object) -> bool:
+    """One word of text; half of a surrogate pair, which JSON allows, is none."""
+    return isinstance(value, str) and len(value.split()) == 1 and value.encode("utf-8", "ignore").decode() == value
+
+
 def _check_table(table: dict[str, Any], path: str) -> None:
     """Refuse what is not a table before a search stumbles over it."""
 
     def is_number(value: object) -> bool:
-        return isinstance(value, int | float) and not isinstance(value, bool) and value < float("inf")  # nor NaN
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return False
+        return value == -math.inf or abs(value) <= sys.float_info.max  # not NaN, nor a whole number beyond any float
 
     vocab = table["vocab"]
-    if not isinstance(vocab, list) or not all(isinstance(word, str) and len(word.split()) == 1 for word in vocab):
+    if not isinstance(vocab, list) or not all(map(_is_word, vocab)):
         raise ModelError(f"{path}: vocab is not a list of words", 'Write for example ["The", "old", "."].')
     for key in ("log_probs_by_prefix", "log_probs_by_last_token"):
         rows = table.get(key, {})

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from redraft.errors import RedraftError, shown
+from redraft.memory import is_out_of_memory
 
 
 @dataclass(frozen=True)
@@ -68,18 +69,17 @@ def unasked() -> Iterator[None]:
 
 
 @contextmanager
-def loading(what: str, name: str | Path, kind: type[RedraftError], hint: str) -> Iterator[None]:
-    """Any error of a library that reads files of a model becomes one that names them."""
+def loading(what: str, name: str | Path, kind: type[RedraftError], hint: str, *, problem: str = "") -> Iterator[None]:
+    """Any error in reading files of a model becomes one that names them."""
     try:
         yield
-    except (RedraftError, MemoryError):
+    except RedraftError:
         raise
     except Exception as error:  # damaged files raise nearly every kind
-        if type(error).__name__ == "OutOfMemoryError":
+        if is_out_of_memory(error):
             raise
-        raise kind(
-            f"{what} {shown(str(name), 300)} cannot be loaded: {_reason(error)}", _hint(name, error) or hint
-        ) from error
+        problem = problem or f"{what} {shown(str(name), 300)} cannot be loaded"
+        raise kind(f"{problem}: {_reason(error)}", _hint(name, error) or hint) from error
 
 
 def _reason(error: Exception) -> str:

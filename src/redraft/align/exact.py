@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from redraft.align.links import Link, Links
 from redraft.align.words import normal
+
+_NEAR = 8  # places at which a word is looked for, the nearest: thousands of the same word must not take for ever
 
 
 class ExactAligner:
@@ -39,10 +42,11 @@ def _link(left: Sequence[str], right: Sequence[str], links: dict[int, int], take
             places.setdefault(word, []).append(j)
     open_left = [i for i, word in enumerate(left) if i not in links and word in places]
     shape = len(right) / max(len(left), 1)
-    # At most a few places a word: a sentence of one word repeated thousands of times must not take for ever.
     candidates: list[tuple[float, Link]] = []
     for i in open_left:
-        near = sorted(places[left[i]], key=lambda j: abs(j - i * shape))[:8]
+        there = places[left[i]]
+        at = bisect(there, i * shape)
+        near = sorted(there[max(at - _NEAR, 0) : at + _NEAR], key=lambda j: abs(j - i * shape))[:_NEAR]
         candidates += [(-_agreement(left, right, i, j) + abs(j - i * shape) / (len(right) + 1), (i, j)) for j in near]
     for _, (i, j) in sorted(candidates):
         if i not in links and j not in taken:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from redraft.align.links import Links, parse_links, reversed_links
 from redraft.errors import CorpusError, shown
-from redraft.reading import BOM, numbered_lines, read_file
+from redraft.reading import numbered_lines, read_json
 
 Row = tuple[str, Sequence[str]]  # its place, for messages; source, target, sure and possible links
 
@@ -69,8 +68,12 @@ def _table_rows(path: Path) -> Iterator[Row]:
 
 def _json_rows(path: Path) -> Iterator[Row]:
     try:
-        items = json.loads(read_file(path).removeprefix(BOM))
-    except (ValueError, RecursionError) as error:
+        items = read_json(path)
+    except FileNotFoundError:
+        raise CorpusError(f"{path} does not exist.", _WANTED) from None
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror}.", _WANTED) from None
+    except ValueError as error:
         raise CorpusError(f"{path} is not JSON: {error}.", _WANTED) from None
     if not isinstance(items, list):
         raise CorpusError(f"{path} is no list of pairs.", _WANTED)

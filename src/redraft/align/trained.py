@@ -21,6 +21,7 @@ from redraft.align.network import Aligner, HeadConfig
 from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
 from redraft.files import digest
+from redraft.reading import member, numbers, read_json
 from redraft.trust import for_code, loading
 
 _TOKENS = 2048  # in a batch, padding included
@@ -56,15 +57,17 @@ class TrainedAligner:
 
         path = shipped_aligner() if folder is None else Path(folder)
         place = chosen_device(device)
-        with loading("the aligner", path, ModelError, "Name a folder that redraft train-aligner has written."):
-            about = json.loads((path / _HEAD).read_text(encoding="utf-8"))
+        hint = "Name a folder that redraft train-aligner has written."
+        with loading("the aligner", path, ModelError, hint, problem=f"{path} holds no aligner"):
+            about = read_json(path / _HEAD)
+            threshold = member(about, "threshold", int, float)
             make: Any = AutoModel.from_config
             encoder: Any = make(AutoConfig.from_pretrained(path, **for_code()), **for_code())
             reader = PairReader(AutoTokenizer.from_pretrained(path, **for_code()))
             encoder.pooler = None
-            model = Aligner(encoder, HeadConfig(**about["head"]))
+            model = Aligner(encoder, HeadConfig(**numbers(about, "head")))
             model.load_state_dict(load_eight_bit(path / _WEIGHTS))
-            threshold = float(about["threshold"])
+            _check_vocabulary(reader, encoder)
         known = digest((path / _WEIGHTS).read_bytes())
         return cls(model.to(place, fast_dtype(place)), reader, threshold=threshold, digest=known)
 
@@ -115,6 +118,13 @@ class TrainedAligner:
         batch = self.reader.batch(pairs).to(self.device)
         logits: Tensor = self.model(batch)
         return logits.float().sigmoid() * batch.cells[:, 0]
+
+
+def _check_vocabulary(reader: PairReader, encoder: Any) -> None:
+    if len(reader.tokenizer) > encoder.config.vocab_size:
+        raise ValueError(
+            f"its tokenizer has {len(reader.tokenizer):,} tokens, its encoder {encoder.config.vocab_size:,}"
+        )
 
 
 def links_above(tables: Tensor, threshold: float) -> list[Links]:

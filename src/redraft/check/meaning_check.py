@@ -19,9 +19,11 @@ from redraft.check.trained import ABOUT, Judged, TrainedCheck
 from redraft.check.word_facts import WordFacts
 from redraft.constrain.phrases import find
 from redraft.constrain.planner import Planner
-from redraft.errors import ConfigError
+from redraft.errors import ConfigError, ModelError
 from redraft.files import digest
 from redraft.pauses import pause
+from redraft.reading import member, numbers, read_json
+from redraft.trust import loading
 
 _AHEAD = 256  # pairs read at once
 _BLAMED = 0.5  # how likely a word is to blame, from which it is named
@@ -64,8 +66,12 @@ class MeaningCheck:
         planner = planner or Planner.load(device=device)
         known = WordFacts.of_planner(planner)
         trained = TrainedCheck.load(path, planner.predictor, known)
-        about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
-        return cls(trained, Weights(about["weights"], about["bias"], about["level"]), planner)
+        hint = "Name a folder that redraft train-checker has written."
+        with loading("the meaning check", path, ModelError, hint, problem=f"{path} holds no meaning check"):
+            about = read_json(path / ABOUT)
+            bias, level = (member(about, name, int, float) for name in ("bias", "level"))
+            weights = Weights(numbers(about, "weights"), bias, level)
+        return cls(trained, weights, planner)
 
     @property
     def digest(self) -> str:

@@ -23,6 +23,8 @@ from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
 from redraft.files import digest
 from redraft.pauses import pause
+from redraft.reading import member, numbers, read_json
+from redraft.trust import loading
 
 ABOUT = "checker.json"
 _TOKENS = 2048  # in a batch, padding included
@@ -71,16 +73,16 @@ class TrainedCheck:
     def load(cls, folder: str | Path, predictor: Predictor, facts: WordFacts) -> TrainedCheck:
         """The check of a folder; its embeddings are those of the aligner below a predictor."""
         path = Path(folder)
-        try:
-            about = json.loads((path / ABOUT).read_text(encoding="utf-8"))
-            weights = load_eight_bit(path / _WEIGHTS)
-        except (OSError, ValueError) as error:
-            raise ModelError(f"{path} holds no meaning check: {str(error).splitlines()[0]}",
-                             "Name a folder that redraft train-checker has written.") from None  # fmt: skip
-        if about["above"] != predictor.above:
-            raise ModelError(f"{path} was trained above another aligner.", "Run redraft train-checker again.")
-        network = new_network(predictor.encoder, CheckShape(**about["shape"]))
-        network.load_state_dict(weights, strict=False)
+        hint = "Name a folder that redraft train-checker has written."
+        with loading("the meaning check", path, ModelError, hint, problem=f"{path} holds no meaning check"):
+            about = read_json(path / ABOUT)
+            if member(about, "above", str) != predictor.above:
+                raise ModelError(f"{path} was trained above another aligner.", "Run redraft train-checker again.")
+            network = new_network(predictor.encoder, CheckShape(**numbers(about, "shape")))
+            missing, unknown = network.load_state_dict(load_eight_bit(path / _WEIGHTS), strict=False)
+            lost = [name for name in missing if not name.startswith(_SHARED)]
+            if lost or unknown:
+                raise ValueError(f"{_WEIGHTS} lacks {lost[0]}" if lost else f"{_WEIGHTS} has {unknown[0]}")
         network.encoder.to(fast_dtype(predictor.device))
         return cls(network.to(predictor.device), CheckReader(predictor.reader, facts), predictor.above,
                    digest((path / _WEIGHTS).read_bytes()))  # fmt: skip

@@ -28,6 +28,7 @@ from redraft.cli.train_predictor import add_train_predictor
 from redraft.cli.tune import add_tune
 from redraft.errors import RedraftError
 from redraft.files import is_full
+from redraft.memory import is_out_of_memory
 
 # What typer raises for words that it cannot read: click's UsageError, of which newer versions have their own copy.
 _Misspelt: Any = typer.BadParameter.__base__
@@ -89,10 +90,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
-    except RuntimeError as error:
-        if type(error).__name__ != "OutOfMemoryError":
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
             raise
-        say(f"the model does not fit: {str(error).splitlines()[0]}\n  Try a smaller --batch-size or fewer --beams.")
+        why = next(iter(str(error).splitlines()), "") or "it could not be had"
+        say(f"the memory is too small: {why}\n  Try a smaller --batch-size, fewer --beams, or a shorter input.")
         return MISTAKE
 
 

@@ -207,7 +207,8 @@ def run_simplify(options: SimplifyOptions) -> int:
     if options.document and (options.texts or options.input or plan or options.resume):
         raise ConfigError("--document is a text by itself.", "Leave TEXT, --input, --plan FILE and --resume out.")
     model = options.table or options.model
-    check_out(options.out, [options.input, options.document, plan, model, options.keep, options.glossary])
+    inputs = [options.input, options.document, plan, model, options.keep, options.glossary, options.settings]
+    check_out(options.out, inputs)
     count = Written()
     sentences = read_document(options.document) if options.document else []
     form, end = _form(options, sentences)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from redraft.align.words import normal
-from redraft.constrain.table_files import read_rows, write_rows
+from redraft.constrain.table_files import count, read_rows, write_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,4 +57,4 @@ class Commonness:
 
 def _parsed(cells: list[str]) -> tuple[str, Known]:
     word, zipf, difficulty = cells
-    return word, Known(int(zipf) / 100, int(difficulty) / 100 if difficulty else None)
+    return word, Known(count(zipf) / 100, count(difficulty) / 100 if difficulty else None)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from redraft.align.words import normal, split_words
-from redraft.constrain.table_files import read_rows, write_rows
+from redraft.constrain.table_files import count, read_rows, write_rows
 
 Value = TypeVar("Value")
 
@@ -76,8 +76,8 @@ class Lexicon(PhraseTable[Entry]):
 
 def _parsed(cells: list[str]) -> tuple[str, Entry]:
     phrase, seen, deleted, replaced, *rest = cells
-    targets = ((text, int(share) / _UNIT) for text, share in zip(rest[::2], rest[1::2], strict=True))
-    return phrase, Entry(int(seen), int(deleted), int(replaced), tuple(targets))
+    targets = ((text, count(share) / _UNIT) for text, share in zip(rest[::2], rest[1::2], strict=True))
+    return phrase, Entry(count(seen), count(deleted), count(replaced), tuple(targets))
 
 
 def key_of(phrase: str) -> str:

@@ -10,9 +10,8 @@ from functools import cache
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
+from types import NoneType
 from typing import Any
-
-from safetensors import SafetensorError
 
 from redraft.align.trained import TrainedAligner
 from redraft.align.words import split_words
@@ -30,6 +29,8 @@ from redraft.eight_bit import load_eight_bit, save_eight_bit
 from redraft.errors import ConfigError, ModelError, shown
 from redraft.files import replacing
 from redraft.pauses import pause
+from redraft.reading import member, numbers, read_json
+from redraft.trust import loading
 
 _WEIGHTS, _ABOUT, _LEXICON, _COMMONNESS = "head.safetensors", "predictor.json", "lexicon.tsv.xz", "commonness.tsv.xz"
 ANY = "any"  # the style of all corpora together
@@ -67,18 +68,17 @@ class Planner:
     def load(cls, folder: str | Path | None = None, *, device: str | None = None) -> Planner:
         """The planner of a folder, or the one that comes with the package."""
         path = shipped_predictor() if folder is None else Path(folder)
-        try:
-            about = json.loads((path / _ABOUT).read_text(encoding="utf-8"))
-            head = PredictorHead(HeadShape(**about["head"]))
+        lacking = "this copy of redraft comes without its predictor" if folder is None else f"{path} holds no predictor"
+        hint = "Name a folder that redraft train-predictor has written."
+        with loading("the predictor", path, ModelError, hint, problem=lacking):
+            about = read_json(path / _ABOUT)
+            head = PredictorHead(HeadShape(**numbers(about, "head")))
             head.load_state_dict(load_eight_bit(path / _WEIGHTS))
-            aligner, encoder = about["aligner"], about["encoder"]
-            styles, sureness, usual = about["styles"], Sureness(**about["sureness"]), about["usual"]
-        except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as error:
-            problem = (
-                "this copy of redraft comes without its predictor" if folder is None else f"{path} holds no predictor"
-            )
-            raise ModelError(f"{problem}: {(str(error).splitlines() or ['?'])[0]}",
-                             "Name a folder that redraft train-predictor has written.") from None  # fmt: skip
+            aligner, encoder = member(about, "aligner", str, NoneType), member(about, "encoder", str)
+            styles, usual = member(about, "styles", list), member(about, "usual", str)
+            if usual not in (ANY, *styles) or len(styles) != head.style.num_embeddings - 1:
+                raise ValueError(f"its styles are {shown(styles)}, and usually {shown(usual)}")
+            sureness = Sureness(**numbers(about, "sureness"))
         trained = TrainedAligner.load(aligner and path / aligner, device=device)
         if encoder != trained.digest:
             raise ModelError(

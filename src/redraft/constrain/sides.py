@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from redraft.align.words import normal
-from redraft.constrain.table_files import read_rows, write_rows
+from redraft.constrain.table_files import count, read_rows, write_rows
 
 SIDES = "sides.tsv.xz"  # beside a predictor
 
@@ -56,4 +56,4 @@ def shipped_sides() -> Sides:
 
 def _parsed(cells: list[str]) -> tuple[str, float]:
     word, leaning = cells
-    return word, int(leaning) / 100
+    return word, (-1 if leaning.startswith("-") else 1) * count(leaning.removeprefix("-")) / 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +11,8 @@ from pathlib import Path
 from redraft.align.protected import Span
 from redraft.align.words import Word, normal, split_words
 from redraft.constrain.edits import Edit, EditPlan, folded
-from redraft.errors import ConfigError, shown
+from redraft.constrain.patterns import Pattern
+from redraft.errors import ConfigError
 from redraft.files import decoded
 from redraft.reading import BOM, read_given
 
@@ -25,7 +25,7 @@ class Wish:
     """Words or a pattern of the source; `target` is what to write for them, or None to keep them."""
 
     words: tuple[str, ...]  # as they are compared
-    pattern: re.Pattern[str] | None = None
+    pattern: Pattern | None = None
     target: str | None = None
 
     @classmethod
@@ -33,13 +33,7 @@ class Wish:
         """/…/ is a regular expression; anything else is found as words, in any case."""
         if len(text) < 3 or not text[0] == text[-1] == "/":
             return cls(tuple(normal(word.text) for word in split_words(text)), None, target)
-        try:
-            return cls((), re.compile(text[1:-1]), target)
-        except re.error as error:
-            raise ConfigError(
-                f"{place}{shown(text)} is no regular expression: {error}.",
-                "Between the slashes stands one of Python's; leave them out to find the words as they are.",
-            ) from None
+        return cls((), Pattern.of(text[1:-1], place), target)
 
     def edits(self, source: str) -> Iterator[Edit]:
         return (self.edit(source, span) for span in self.spans(source, split_words(source)))
@@ -57,9 +51,9 @@ class Wish:
             yield from (span for _, span in _Tree([self]).found(words))
             return
         starts, ends = [word.start for word in words], [word.end for word in words]
-        for match in self.pattern.finditer(source):
-            first, last = bisect_right(ends, match.start()), bisect_left(starts, match.end()) - 1
-            if first <= last and match.group():
+        for start, end in self.pattern.spans(source):
+            first, last = bisect_right(ends, start), bisect_left(starts, end) - 1
+            if first <= last:
                 yield starts[first], ends[last]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_type_hints
 from redraft.errors import ConfigError
 from redraft.setting_checks import check_setting
 
-_MOST = 10_000  # of whole numbers that memory or time grows with
+_MOST_BEAMS, _MOST_TOKENS = 1_000, 10_000  # memory and time grow with their product
 _WHOLE = 1 << 30  # of others
 
 
@@ -24,9 +24,9 @@ class DecodeConfig:
     """How to search. docs/search.md explains each of these."""
 
     method: Literal["edit", "beam", "negative", "neurologic"] = _setting("edit", "how edits steer the search")
-    beams: int = _setting(20, "rows kept for each sentence", 1, _MOST)
+    beams: int = _setting(20, "rows kept for each sentence", 1, _MOST_BEAMS)
     width: int | None = _setting(
-        None, "tokens each row expands, and so the siblings of each; 2 · beams if not given", 1, 10 * _MOST
+        None, "tokens each row expands, and so the siblings of each; 2 · beams if not given", 1, _MOST_TOKENS
     )
     alpha: int = _setting(200, "nodes of a sentence kept at each step, the likeliest first", 1, _WHOLE)
     lambdas: tuple[float, float, float] = _setting((1.0, 1.0, 1.0), "weight of insertions, deletions, substitutions")
@@ -58,12 +58,12 @@ class DecodeConfig:
     ban: Literal["word", "token"] = _setting("word", "negative: forbid closing the banned word, or its last token")
     length_penalty: float = _setting(1.0, "finished sentences are ranked by log-probability / length ** this", -10, 10)
     early_stopping: bool | Literal["never"] = _setting(False, "as in transformers, for sentences without edits")
-    min_tokens: int = _setting(0, "tokens before the end may come", 0, _MOST)
+    min_tokens: int = _setting(0, "tokens before the end may come", 0, _MOST_TOKENS)
     max_tokens: int | None = _setting(
-        None, "tokens at most, the end included; 2 · source tokens + 10 if not given", 1, _MOST
+        None, "tokens at most, the end included; 2 · source tokens + 10 if not given", 1, _MOST_TOKENS
     )
     no_repeat_ngram: int = _setting(0, "no n-gram of this size twice; 0: allowed", 0, _WHOLE)
-    candidates: int = _setting(1, "finished sentences to return, distinct as text; at most `beams`", 1, _MOST)
+    candidates: int = _setting(1, "finished sentences to return, distinct as text; at most `beams`", 1, _MOST_BEAMS)
 
     def __post_init__(self) -> None:
         for setting in fields(self):

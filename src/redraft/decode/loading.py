@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -15,6 +14,7 @@ from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit
 from redraft.decode.models import StepModel
 from redraft.decode.transformers_steps import check_can_generate
 from redraft.errors import ModelError, shown
+from redraft.reading import member, read_json
 from redraft.trust import for_code, for_weights, loading
 
 SCRIPTED = "scripted:"
@@ -45,9 +45,10 @@ def stored_prompt(model: Any) -> str:
     if not report.is_file():
         return PLAIN_PROMPT
     try:
-        return json.loads(report.read_text(encoding="utf-8"))["run"]["prompt"] or PLAIN_PROMPT
-    except (ValueError, KeyError, TypeError):  # a report of another program
+        prompt = member(member(read_json(report), "run", dict), "prompt", str)
+    except ValueError:  # a report of another program, or of a model that has no prompt
         return PLAIN_PROMPT
+    return prompt if PLAIN_PROMPT in prompt else PLAIN_PROMPT
 
 
 def reads_plans(model: Any) -> bool:

@@ -22,6 +22,7 @@ from redraft.decode.graph import Graphs
 from redraft.decode.loading import PLAIN_PROMPT, load_model, reads_plans, stored_prompt
 from redraft.decode.models import StepModel
 from redraft.decode.pieces import parted
+from redraft.decode.room import check_room
 from redraft.decode.search import Hypothesis, Observer, search
 from redraft.decode.trace import Trace
 from redraft.decode.transformers_steps import TransformersSteps, position_limit
@@ -142,6 +143,7 @@ class Redrafter:
         if isinstance(self.model, StepModel):
             lengths = [len(tokens) for tokens in self._compiler.vocabulary.encode(sources)]
             limits = [config.max_tokens or 2 * length + 10 for length in lengths]
+            check_room(config, limits, len(self._compiler.vocabulary.texts), torch.device("cpu"))
             return limits, search(self.model, sources, plans, config, limits, observe)
         return self._search_transformers(sources, plans, config, observe)
 
@@ -150,6 +152,7 @@ class Redrafter:
     ) -> tuple[list[int], list[list[Hypothesis]]]:
         """Let `generate` of transformers prepare the inputs, the cache and its processors, then search."""
         inputs, limits = self._encode([plan.plan for plan in plans], config)
+        check_room(config, limits, len(self._compiler.vocabulary.texts), self.model.device)
 
         def decode(
             model: Any,

@@ -28,11 +28,13 @@ from redraft.align.trained import TrainedAligner, links_above
 from redraft.errors import ConfigError
 from redraft.evaluate.alignment import score_different, score_links
 from redraft.files import digest
-from redraft.fit.checkpoints import chance, restore_chance, save_whole
+from redraft.fit.checkpoints import chance, reading_checkpoint, restore_chance, save_whole
 from redraft.fit.gold_sets import GoldSets, check_files, read_sets, training_files
 from redraft.fit.plain_pairs import Labelled, PlainPairs, SoftPair
 from redraft.fit.progress_bar import Say
 from redraft.fit.schedules import average_share, rate_share
+from redraft.reading import member, read_json
+from redraft.trust import loading
 
 _EVERY = 200  # steps between checkpoints
 
@@ -125,7 +127,8 @@ def _is_finished(out: Path, identity: dict[str, Any]) -> bool:
     path = out / "training.json"
     if not path.exists():
         return False
-    _check_same(path, json.loads(path.read_text(encoding="utf-8")).get("run", {}), identity)
+    with loading("the report", path, ConfigError, "Choose another --out, or delete the folder."):
+        _check_same(path, member(read_json(path), "run", dict), identity)
     return True
 
 
@@ -275,13 +278,14 @@ class _Run:
         path = self.out / "checkpoint.pt"
         if not path.exists():
             return 0
-        saved = torch.load(path, map_location=self.device, weights_only=True)
-        _check_same(path, json.loads(saved["run"]), self.identity)
-        self.model.load_state_dict(saved["model"])
-        self.averaged.load_state_dict(saved["averaged"])
-        optimizer.load_state_dict(saved["optimizer"])
-        schedule.load_state_dict(saved["schedule"])
-        restore_chance(saved, self.device)
+        with reading_checkpoint(path):
+            saved = torch.load(path, map_location=self.device, weights_only=True)
+            _check_same(path, json.loads(saved["run"]), self.identity)
+            self.model.load_state_dict(saved["model"])
+            self.averaged.load_state_dict(saved["averaged"])
+            optimizer.load_state_dict(saved["optimizer"])
+            schedule.load_state_dict(saved["schedule"])
+            restore_chance(saved, self.device)
         self.say(f"going on from step {saved['step']}")
         return int(saved["step"])
 

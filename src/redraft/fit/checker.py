@@ -28,7 +28,7 @@ from redraft.errors import ConfigError
 from redraft.files import digest
 from redraft.fit.calibration import auc, calibration_error, fit_logistic
 from redraft.fit.checker_data import CheckExample, Examples, SafeEdits, corrupted, sort_of, words_of
-from redraft.fit.checkpoints import chance, restore_chance, save_whole
+from redraft.fit.checkpoints import chance, reading_checkpoint, restore_chance, save_whole
 from redraft.fit.corruptions import Corruptor
 from redraft.fit.crew import cores, dealt, processes_beside
 from redraft.fit.losses import LOSSES
@@ -351,14 +351,15 @@ class _Training:
     def _resume(self) -> None:
         if not self.path.exists():
             return
-        saved = torch.load(self.path, map_location=self.device, weights_only=True)
-        if {**saved["settings"], "steps": 0} != {**asdict(self.settings), "steps": 0}:
-            raise ConfigError(f"{self.path} is of a run with other settings.", "Name another folder, or delete it.")
-        self.network.load_state_dict(saved["network"])
-        self.averaged.load_state_dict(saved["averaged"])
-        self.optimizer.load_state_dict(saved["optimizer"])
-        self.step, self.log = saved["step"], saved["log"]
-        restore_chance(saved, self.device)
+        with reading_checkpoint(self.path):
+            saved = torch.load(self.path, map_location=self.device, weights_only=True)
+            if {**saved["settings"], "steps": 0} != {**asdict(self.settings), "steps": 0}:
+                raise ConfigError(f"{self.path} is of a run with other settings.", "Name another folder, or delete it.")
+            self.network.load_state_dict(saved["network"])
+            self.averaged.load_state_dict(saved["averaged"])
+            self.optimizer.load_state_dict(saved["optimizer"])
+            self.step, self.log = saved["step"], saved["log"]
+            restore_chance(saved, self.device)
         self.say(f"going on from step {self.step:,}")
 
     def _batches(self) -> Iterator[list[Row]]:

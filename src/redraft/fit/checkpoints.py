@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from redraft.errors import ConfigError
 from redraft.files import replacing
+from redraft.trust import loading
 
 
 def save_whole(path: Path, state: Any) -> None:
@@ -17,6 +20,13 @@ def save_whole(path: Path, state: Any) -> None:
         part.unlink()
     with replacing(path) as file:
         torch.save(state, file)
+
+
+@contextmanager
+def reading_checkpoint(path: Path) -> Iterator[None]:
+    """Whatever is wrong with a checkpoint is an error that names it."""
+    with loading("the checkpoint", path, ConfigError, "Delete it to train from the start, or choose another --out."):
+        yield
 
 
 def chance(device: torch.device) -> dict[str, Any]:

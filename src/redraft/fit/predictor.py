@@ -24,7 +24,7 @@ from redraft.constrain.predictor import ACTIONS, Floats, HeadShape, Predictor, P
 from redraft.errors import ConfigError, shown
 from redraft.files import digest
 from redraft.fit.calibration import calibrate, calibration_error, fit_logistic
-from redraft.fit.checkpoints import chance, restore_chance, save_whole
+from redraft.fit.checkpoints import chance, reading_checkpoint, restore_chance, save_whole
 from redraft.fit.linked_pairs import LinkedPair
 from redraft.fit.progress_bar import Say
 from redraft.fit.schedules import rate_share
@@ -214,13 +214,14 @@ class _Training:
     def _resume(self) -> None:
         if not self.path.exists():
             return
-        saved = torch.load(self.path, map_location=self.predictor.device, weights_only=True)
-        if saved["run"] != self._run():
-            raise ConfigError(f"{self.path} belongs to another training.", "Delete it, or choose another --out.")
-        self.predictor.head.load_state_dict(saved["head"])
-        self.optimizer.load_state_dict(saved["optimizer"])
-        self.step, self.log = saved["step"], saved["log"]
-        restore_chance(saved, self.predictor.device)
+        with reading_checkpoint(self.path):
+            saved = torch.load(self.path, map_location=self.predictor.device, weights_only=True)
+            if saved["run"] != self._run():
+                raise ConfigError(f"{self.path} belongs to another training.", "Delete it, or choose another --out.")
+            self.predictor.head.load_state_dict(saved["head"])
+            self.optimizer.load_state_dict(saved["optimizer"])
+            self.step, self.log = saved["step"], saved["log"]
+            restore_chance(saved, self.predictor.device)
         self.say(f"going on from step {self.step:,}")
 
     def _run(self) -> str:

@@ -22,7 +22,7 @@ from redraft.errors import ModelError, shown
 from redraft.evaluate.sari import Sari
 from redraft.evaluate.satisfaction import Satisfaction
 from redraft.evaluate.scores import score
-from redraft.fit.checkpoints import chance, restore_chance
+from redraft.fit.checkpoints import chance, reading_checkpoint, restore_chance
 from redraft.fit.progress_bar import ProgressBar, Say
 from redraft.fit.rewriter_batches import Examples, Order, by_length, make_batch, micro_batches
 from redraft.fit.rewriter_data import TrainingData
@@ -306,12 +306,13 @@ class RewriterRun:
         self.accelerator.wait_for_everyone()
         if saved is None:
             return
-        self.progress = _Progress(**{one.name: saved[one.name] for one in fields(_Progress)})
-        self.plain.load_state_dict(saved["model"])
-        self.optimizer.load_state_dict(saved["optimizer"])
-        if self.accelerator.scaler and saved["scaler"]:
-            self.accelerator.scaler.load_state_dict(saved["scaler"])
-        restore_chance(saved["luck"][self.accelerator.process_index], self.accelerator.device)
+        with reading_checkpoint(self.folder.checkpoint):
+            self.progress = _Progress(**{one.name: saved[one.name] for one in fields(_Progress)})
+            self.plain.load_state_dict(saved["model"])
+            self.optimizer.load_state_dict(saved["optimizer"])
+            if self.accelerator.scaler and saved["scaler"]:
+                self.accelerator.scaler.load_state_dict(saved["scaler"])
+            restore_chance(saved["luck"][self.accelerator.process_index], self.accelerator.device)
         self.saved = self.progress.step
         self.say(f"going on from step {self.progress.step:,}")
 

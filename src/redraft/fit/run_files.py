@@ -15,7 +15,9 @@ import torch
 from redraft.errors import ConfigError, shown
 from redraft.evaluate.report.plots import alone, curves
 from redraft.files import replacing, writing
-from redraft.fit.checkpoints import save_whole
+from redraft.fit.checkpoints import reading_checkpoint, save_whole
+from redraft.reading import member, read_json
+from redraft.trust import loading
 
 Facts = Mapping[str, Any]
 
@@ -43,8 +45,8 @@ class RunFolder:
                     f"{self.out} holds files, and none of a training.", "Choose a new or empty folder with --out."
                 )
             return None
-        about: Facts = json.loads(report.read_text(encoding="utf-8"))
-        self._check_same(about.get("run", {}))
+        about = read_report(report)
+        self._check_same(about["run"])
         return about if about["finished"] else None
 
     @contextmanager
@@ -69,8 +71,9 @@ class RunFolder:
         """The last checkpoint of this run, if there is one."""
         if not self._state.is_file():
             return None
-        saved: dict[str, Any] = torch.load(self._state, map_location="cpu", weights_only=True)
-        self._check_same(json.loads(saved["run"]))
+        with reading_checkpoint(self._state):
+            saved: dict[str, Any] = torch.load(self._state, map_location="cpu", weights_only=True)
+            self._check_same(json.loads(saved["run"]))
         return saved
 
     def save(self, state: Facts, kept: Iterable[int]) -> None:
@@ -85,7 +88,8 @@ class RunFolder:
         save_whole(self._weights(step), weights)
 
     def weights(self, step: int) -> dict[str, torch.Tensor]:
-        return torch.load(self._weights(step), map_location="cpu", weights_only=True)  # type: ignore[no-any-return]
+        with reading_checkpoint(self._weights(step)):
+            return torch.load(self._weights(step), map_location="cpu", weights_only=True)  # type: ignore[no-any-return]
 
     def write_model(self, model: Any, tokenizer: Any) -> None:
         """The model as transformers stores it: made aside, then moved, file by file, the weights first."""
@@ -137,6 +141,16 @@ class RunFolder:
                     f"here {shown(mine.get(name))}.",
                     "Give the same command to go on with it, choose another --out, or delete the folder.",
                 )
+
+
+def read_report(path: Path) -> Facts:
+    """What there is to know of a training, from its folder."""
+    hint = "Choose another --out, or delete the folder."
+    with loading("the report", path, ConfigError, hint):
+        about: Facts = read_json(path)
+        member(about, "run", dict)
+        member(about, "finished", bool)
+        return about
 
 
 def _flat(facts: Facts, before: str = "") -> dict[str, Any]:

@@ -1,0 +1,33 @@
+"""How much memory there is, and errors that say that there is too little."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_SAYING = ("DefaultCPUAllocator", "not enough memory", "std::bad_alloc")  # RuntimeErrors of torch on a CPU
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error of Python, numpy or torch says that memory could not be had."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in _SAYING)
+
+
+def free_memory(device: Any) -> int | None:
+    """Bytes that can still be had on a device of torch; None where nobody says so."""
+    if device.type == "cuda":
+        import torch
+
+        return int(torch.cuda.mem_get_info(device)[0])
+    found = []
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
+    with suppress(OSError, ValueError):  # of a container; "max" where it has no limit of its own
+        group = Path("/sys/fs/cgroup")
+        most, used = (int((group / name).read_text()) for name in ("memory.max", "memory.current"))
+        found.append(max(most - used, 0))
+    return min(found, default=None)
