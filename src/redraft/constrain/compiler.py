@@ -22,6 +22,7 @@ _BEFORE = ("", "a ", '"', "'")
 _TRIED = ("apple", "The", "succeed", "told", "11", "river")
 _KEEP_PHRASES = 200_000
 _KEEP_PLANS = 20_000
+_MOST_EDITS = 2_000  # of a sentence: each step of the search looks at them all, for every row
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,8 @@ class Compiler:
         if len(self._plans) > _KEEP_PLANS:
             self._plans.clear()
         new = [plan for plan in dict.fromkeys(plans) if plan not in self._plans]
+        for plan in new:
+            _check_size(plan)
         self._write(form for plan in new for edit in plan.edits for form in self._forms_of(plan, edit))
         for plan in new:
             self._plans[plan] = self._compile_one(plan)
@@ -187,6 +190,15 @@ def compiler_for(tokenizer: Any, variants: Variants = "case") -> Compiler:
 def compile(plans: EditPlan | Iterable[EditPlan], tokenizer: Any, *, variants: Variants = "case") -> list[CompiledPlan]:
     """Compile plans for a tokenizer, for `model.generate(…, edit_constraints=…)`."""
     return compiler_for(tokenizer, variants).compile([plans] if isinstance(plans, EditPlan) else plans)
+
+
+def _check_size(plan: EditPlan) -> None:
+    if len(plan.edits) > _MOST_EDITS:
+        raise PlanError(
+            f"a sentence with {len(plan.edits):,} edits cannot be searched; {_MOST_EDITS:,} are the most.",
+            "Part the sentence, or leave out edits.",
+            field="edits",
+        )
 
 
 def _without(source: Clause, target: Clause) -> Clause:

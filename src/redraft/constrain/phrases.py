@@ -95,7 +95,10 @@ def places(source: str, edit: Edit, *, any_case: bool = False) -> list[Span]:
 
 
 def check_spans(plan: EditPlan) -> None:
-    """An error where a span does not hold the words of its edit, in whatever case and spacing."""
+    """An error where a span holds no whole words, or not those that its edit leaves out, replaces or begins with.
+
+    Case and spacing make no difference. An insertion may stand in the place of other words: another form of them.
+    """
     words = split_words(plan.source)
     starts, ends = {word.start for word in words}, {word.end for word in words}
     for number, edit in enumerate(plan.edits):
@@ -105,6 +108,8 @@ def check_spans(plan: EditPlan) -> None:
         start, end = edit.span[1] - len(held.lstrip()), edit.span[0] + len(held.rstrip())
         if not (start in starts and end in ends):
             problem = f"holds {shown(held)}, which is no whole word."
+        elif edit.kind == "insert":
+            continue
         elif folded(held) != folded(edit.phrase) and _normal(held) != _normal(edit.phrase):
             problem = f"holds {shown(held)}, and the edit is about {shown(edit.phrase)}."
         else:
