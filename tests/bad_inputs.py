@@ -178,7 +178,7 @@ def number_plans() -> Plans:
         "1_000",
         "+1",
     ):
-        yield f"weight {value[:10]}", written("weight", value), 2, 2
+        yield f"weight {value[:10]} {len(value)}", written("weight", value), 2, 2
     for value in ("0", "1", "0.5", "null"):
         yield f"probability {value}", written("probability", value), 0, 0
     for value in ("NaN", "2", "-0.1", '"x"', "true", "9" * 400, "[0.5]"):
@@ -272,7 +272,7 @@ def plans() -> Iterator[Case]:
             (["plan", "check"], checked),
             (["simplify", "--model", SCRIPTED, "--plan"], simplified),
         ):
-            yield Case(f"{command[0]} {name}", [*command, "p.jsonl"], {"p.jsonl": content}, status)
+            yield Case(f"{command[0]} file {name}", [*command, "p.jsonl"], {"p.jsonl": content}, status)
     skip = ["simplify", "--model", SCRIPTED, "--on-error", "skip"]
     yield Case(
         "skipped plan", [*skip, "--plan", "p.jsonl"], {"p.jsonl": plan() + "{\n" + plan()}, 1, ["p.jsonl:2", "skipped"]
@@ -1124,7 +1124,7 @@ def evaluations() -> Iterator[Case]:
         ),
         Case("evaluate: empty", _evaluate(), {"a": "", "b": "", "c": ""}, 2),
         Case("evaluate: samples -1", [*_evaluate(), "--samples", "-1"], _TEXTS, 2, ["--samples"]),
-        Case("evaluate: samples many", [*_evaluate(), "--samples", "999999999"], _TEXTS, 2, ["--samples"]),
+        Case("evaluate: samples many", [*_evaluate(), "--samples", "999999999"], _TEXTS, 2, ["samples is"]),
         Case("evaluate: seed x", [*_evaluate(), "--seed", "x"], _TEXTS, 2, ["--seed"]),
         Case("evaluate: broken", jsonl, {"a": "x\n", "b": "x\n", "c.jsonl": "{\n"}, 2, ["c.jsonl:1"]),
         Case("evaluate: status", jsonl, results(edits=[{**edit, "status": "great"}]), 2, ["c.jsonl:1"]),
@@ -1228,7 +1228,6 @@ def experiments() -> Iterator[Case]:
         "corpora list": "corpora = []\n",
         "deep": "a = " + "[" * 5000,
         "UTF-16": "a = 1".encode("utf-16"),
-        "a name elsewhere": _EXPERIMENT.replace("corpora.c", 'corpora."../../x"'),
         "corpora numbers": _EXPERIMENT.replace('[corpora.c]\nsource = "a"\nreference = ["a"]', "[corpora]\nc = 3"),
         "source number": _EXPERIMENT.replace('source = "a"', "source = 3"),
         "reference text": _EXPERIMENT.replace('["a"]', '"a"'),
@@ -1243,7 +1242,6 @@ def experiments() -> Iterator[Case]:
         "predict text": _EXPERIMENT.replace('words = "all"', 'predict = "yes"'),
         "models list": _EXPERIMENT.replace("[models.m]\n", "") + "models = 3\n",
         "models a number": _EXPERIMENT.replace("[models.m]", "[models]\nm = 3"),
-        "model number": _EXPERIMENT.replace("[models.m]", "[models.m]\nmodel = 3"),
         "beams text": 'beams = "many"\n' + _EXPERIMENT,
         "beams list": "beams = [1]\n" + _EXPERIMENT,
         "baseline unknown": 'baseline = "x"\n' + _EXPERIMENT,

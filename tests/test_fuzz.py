@@ -32,7 +32,7 @@ from redraft.fit.tagged_pairs import read_tagged
 from redraft.testing import ScriptedModel
 from time_limit import TooLong, within
 
-TIMES = 250  # files of each kind
+TIMES = 150  # files of each kind
 SECONDS = 5  # of the processor, for each of them
 SENTENCE = "The old artisans remain in a very small town ."
 

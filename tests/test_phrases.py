@@ -6,8 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from redraft import Edit, EditPlan
-from redraft.constrain.phrases import needs, places
+from redraft.constrain.phrases import check_spans, needs, places
 from redraft.constrain.verdicts import judge
+from redraft.errors import PlanError
+from time_limit import within
 
 
 @pytest.mark.parametrize("edit, strict, loose", [
@@ -46,3 +48,38 @@ def test_time_to_judge_equal_edits_grows_as_they_do() -> None:
     plan = EditPlan(source, (*deleted, *[Edit.insert("a a")] * 300))
     assert {verdict.status for verdict in judge(plan, source)} == {"satisfied"}
     assert seconds(lambda: judge(plan, source)) < 5  # minutes, if every edit looked at every place anew
+
+
+def test_thousands_of_equal_edits_take_no_longer_than_different_ones():
+    plan = EditPlan("The old men .", (Edit.delete("old"),) * 10_000 + (Edit.insert("Old men"),) * 10_000)
+    with within(10):  # pair by pair it would be minutes
+        found = needs(plan)
+        judged = judge(plan, "old men " * 50)
+    assert (found[0], found[10_000], found[-1]) == (0, 1, 10_000)
+    assert len(judged) == 20_000
+
+
+SPANS = [
+    pytest.param(Edit.delete("old", span=(4, 7)), None, id="right"),
+    pytest.param(Edit.delete("OLD", span=(4, 7)), None, id="case"),
+    pytest.param(Edit.delete("old", span=(3, 8)), None, id="spaces-around"),
+    pytest.param(Edit.insert("older", span=(4, 7)), None, id="another-form"),
+    pytest.param(Edit.split("old", span=(4, 7)), None, id="split"),
+    pytest.param(Edit.delete("old"), None, id="none"),
+    pytest.param(Edit.delete("old", span=(0, 3)), r"\[0, 3\] holds \"The\", and .*at \[4, 7\]", id="another-word"),
+    pytest.param(Edit.substitute("old", "aged", span=(8, 11)), "holds .men.", id="substitution"),
+    pytest.param(Edit.split("old", span=(8, 11)), "holds .men.", id="split-elsewhere"),
+    pytest.param(Edit.delete("ol", span=(4, 6)), "no whole word", id="inside-a-word"),
+    pytest.param(Edit.insert("ld", span=(5, 7)), "no whole word", id="insertion-inside-a-word"),
+    pytest.param(Edit.delete("old", span=(3, 4)), "no whole word", id="a-space"),
+]
+
+
+@pytest.mark.parametrize("edit, problem", SPANS)
+def test_spans_hold_their_phrases(edit, problem):
+    plan = EditPlan("The old men .", (Edit.insert("men"), edit))
+    if problem is None:
+        check_spans(plan)
+        return
+    with pytest.raises(PlanError, match=f"(?s)edits\\[1\\].span: .*{problem}"):
+        check_spans(plan)

@@ -66,7 +66,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
     with open(path, "rb") as file:
         data = read_all(file, os.fspath(path))
     try:
-        return json.loads(data.removeprefix(BOM))
+        return json.loads(data.removeprefix(BOM).decode("utf-8"))
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 

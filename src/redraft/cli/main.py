@@ -123,7 +123,9 @@ def _of_the_system(error: OSError) -> object:
     if is_full(error):  # of files that we open, errors have names
         name = error.filename or "standard output"
         return f"{name} cannot be written: {error.strerror}.\n  Make room and give the same command again."
-    return f"{error.filename}: {error.strerror}\n  Check the path." if error.filename else error
+    if error.filename is None:
+        return error
+    return f"{error.filename or 'a file without a name'}: {error.strerror}\n  Check the path."
 
 
 def _hush() -> None:

@@ -158,6 +158,8 @@ def check_out(out: str | None, inputs: Iterable[str | None]) -> None:
     """Refuse, before a model is loaded, a file that cannot be made or that is still to be read."""
     if out is None:
         return
+    if not out:
+        raise ConfigError("--out has no name.", "Name a file in a folder that exists.")
     folder = os.path.dirname(out) or "."
     if os.path.isdir(out) or not os.path.isdir(folder):
         what = "is a folder" if os.path.isdir(out) else "has no folder to be in"

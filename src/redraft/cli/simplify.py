@@ -194,7 +194,7 @@ def run_simplify(options: SimplifyOptions) -> int:
     if options.plan is None:
         without = options.search.get("method") == "beam" or scripted
         options = replace(options, plan="none" if without else "predict")
-    settings = options.settings or (None if scripted else SIMPLIFY_NAME)
+    settings = options.settings if options.settings is not None else None if scripted else SIMPLIFY_NAME
     config = config_from_flags(options.search, settings)
     batch_size = whole_number("--batch-size", options.batch_size)
     plan = None if options.plan in ("none", "predict") else options.plan

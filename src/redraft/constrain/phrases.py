@@ -106,7 +106,7 @@ def check_spans(plan: EditPlan) -> None:
             continue
         held = plan.source[slice(*edit.span)]
         start, end = edit.span[1] - len(held.lstrip()), edit.span[0] + len(held.rstrip())
-        if not (start in starts and end in ends):
+        if not (start < end and start in starts and end in ends):
             problem = f"holds {shown(held)}, which is no whole word."
         elif edit.kind == "insert":
             continue

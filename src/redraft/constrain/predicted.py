@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,22 +56,26 @@ class Levels:
 
     def __post_init__(self) -> None:
         for level in (self.delete, self.substitute, 0.0 if self.keep is None else self.keep):
-            if not 0 <= level <= 1:
-                raise ConfigError(f"{level:g} is no probability.", "Give levels from 0 to 1.")
+            if not _is_share(level):
+                raise ConfigError(f"{shown(level)} is no probability.", "Give levels from 0 to 1.")
 
     @classmethod
     def of(cls, strength: Strength | float | Levels) -> Levels:
         """By name, or a number from 0 (only what is likely) to 1 (whatever may be)."""
         if isinstance(strength, Levels):
             return strength
-        share = _DIAL.get(strength) if isinstance(strength, str) else strength
-        if share is None or not 0 <= share <= 1:
+        share: Any = _DIAL.get(strength) if isinstance(strength, str) else strength
+        if not _is_share(share):
             raise ConfigError(f"strength is {shown(strength)}.", "Use light, medium, strong or a number from 0 to 1.")
         return cls(
             _between(0.67, 0.05, share) if share > _DIAL["medium"] else _LEFT_OUT,
             _between(0.6, 0.12, share), _between(0.6, 0.9818, share),
             keep_all=share <= _DIAL["medium"],
         )  # fmt: skip
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def strength_named(strength: Strength | float | Levels) -> Strength | None:

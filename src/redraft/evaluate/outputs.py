@@ -75,5 +75,7 @@ def _verdict(obj: Any, hint: str) -> Verdict:
         raise PlanError("an edit has no verdict.", hint, field="edits")
     if obj.get("chosen_over") not in (True, False, None):
         raise PlanError("must be true, false or null.", hint, field="edits.chosen_over")
+    if not isinstance(obj.get("reason"), str | None):
+        raise PlanError("must be a text.", hint, field="edits.reason")
     rest = {key: value for key, value in obj.items() if key not in ("status", "chosen_over", "reason")}
     return Verdict(Edit.from_json(rest), obj["status"], obj.get("chosen_over"), obj.get("reason"))

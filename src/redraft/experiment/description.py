@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin, get_type_hints
 
 from redraft.constrain.oracle import Which
 from redraft.constrain.predicted import Levels
@@ -15,6 +15,7 @@ from redraft.decode.config_files import read_config
 from redraft.errors import ConfigError, did_you_mean, shown
 from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
 from redraft.reading import read_toml
+from redraft.setting_checks import check_setting
 
 NO_PLAN = "none"  # the plan of methods that get none
 LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")  # what sweeps call λ; the last: all three
@@ -95,8 +96,12 @@ class Method:
     def configured(self, folder: Path, names: Mapping[str, str], start: Mapping[str, Any]) -> DecodeConfig:
         """`start` is what holds where neither the method nor its file says otherwise."""
         found: dict[str, Any] = {**start, **self.config}
-        path = folder / self.settings.format(**names) if self.settings else None
+        name = self.settings_file(names)
+        path = folder / name if name else None
         return DecodeConfig(**{**found, **(read_config(path) if path and path.exists() else {})})
+
+    def settings_file(self, names: Mapping[str, str]) -> str | None:
+        return self.settings.format(**names) if self.settings else None
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,13 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
     for name in ("corpora", "plans", "methods"):
         if not found.get(name):
             raise ConfigError(f"there are no {name}.", f"Write [{name}.NAME] for each.")
+    for name in ("corpora", "models", "plans", "methods"):
+        _check_tables(found.get(name, {}), name)
+    for name in ("sweeps", "paper"):
+        entries = found.get(name, [])
+        _check_tables(dict(enumerate(entries)) if isinstance(entries, list) else entries, name)
+    for entry in found.get("paper", []):
+        check_setting("paper: method", entry.get("method"), str)
     corpora = {name: _entry(CorpusEntry, one, f"corpora.{name}") for name, one in found["corpora"].items()}
     plans = {name: _plan(one, name, corpora) for name, one in found["plans"].items()}
     methods = {name: _method(one, name) for name, one in found["methods"].items()}
@@ -165,6 +177,7 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
                                   ("method", sweep.method, methods)):  # fmt: skip
             _check_known(name, known, f"the {kind} of the sweep {sweep.name}")
         _check_known(sweep.setting, [*_SETTINGS, *LAMBDAS, "edits"], f"the setting of the sweep {sweep.name}")
+    _check_types(Description, {name: found[name] for name in ("beams", "baseline", "rivals") if name in found}, "")
     baseline, rivals = found.get("baseline", "beam"), tuple(found.get("rivals", ()))
     for name in (baseline, *rivals):
         _check_known(name, methods, "a method to compare with")
@@ -177,6 +190,7 @@ def _plan(one: dict[str, Any], name: str, corpora: Mapping[str, Any]) -> PlanEnt
     for corpus, changes in inner.items():
         _check_known(corpus, corpora, f"a corpus in plans.{name}")
         _check_keys(changes, ["strength", "style"], f"plans.{name}.{corpus}")
+        _check_types(PlanEntry, changes, f"plans.{name}.{corpus}: ")
     plain = {key: value for key, value in one.items() if key not in inner}
     entry: PlanEntry = _entry(PlanEntry, {**plain, "by_corpus": inner}, f"plans.{name}")
     if entry.predict == (entry.words is not None):
@@ -196,16 +210,45 @@ def _method(one: dict[str, Any], name: str) -> Method:
         key: tuple(value) if isinstance(value, list) else value for key, value in one.items() if key in _SETTINGS
     }
     DecodeConfig(**config)
-    return Method(config, one.get("settings"), one.get("rank", False), one.get("told", False))
+    own: dict[str, Any] = {key: one[key] for key in ("settings", "rank", "told") if key in one}
+    _check_types(Method, own, f"methods.{name}: ")
+    method = Method(config, **own)
+    try:
+        method.settings_file(dict.fromkeys(("model", "corpus", "plan", "method"), ""))
+    except (KeyError, ValueError, IndexError, AttributeError):
+        raise ConfigError(f"methods.{name}: settings is {shown(method.settings)}.",
+                          "What stands in braces is {model}, {corpus}, {plan} or {method}.") from None  # fmt: skip
+    return method
 
 
 def _entry(kind: Any, one: dict[str, Any], place: str) -> Any:
     _check_keys(one, [f.name for f in fields(kind)], place)
+    _check_types(kind, one, f"{place}: ")
     try:
         return kind(**{key: tuple(value) if isinstance(value, list) and key != "strength" else value
                        for key, value in one.items()})  # fmt: skip
     except TypeError as error:
         raise ConfigError(f"{place}: {error}", "docs/experiment.md says what belongs there.") from None
+
+
+def _check_tables(found: Any, name: str) -> None:
+    """What an experiment is made of comes in tables, each with a name or, for sweeps and the paper, in a list."""
+    if not isinstance(found, dict) or not all(isinstance(entry, dict) for entry in found.values()):
+        raise ConfigError(f"{name} is {shown(found)}.", "docs/experiment.md has an example.")
+
+
+def _check_types(kind: Any, found: Mapping[str, Any], place: str) -> None:
+    """Values that a class says the type of; what may be several things, it checks itself."""
+    hints = get_type_hints(kind)
+    for name, value in found.items():
+        hint, values = hints[name], [value]
+        if get_origin(hint) is tuple:
+            if not isinstance(value, list):
+                raise ConfigError(f"{place}{name} is {shown(value)}.", "Write a list: […].")
+            hint, values = get_args(hint)[0], value
+        if hint is not Any and get_origin(hint) is not Mapping:
+            for one in values:
+                check_setting(f"{place}{name}", one, hint)
 
 
 def _check_file_name(name: str, kind: str) -> None:

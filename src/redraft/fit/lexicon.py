@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from redraft.constrain.commonness import Commonness, Known
 from redraft.constrain.lexicon import Entry, Lexicon
-from redraft.errors import ConfigError, CorpusError
+from redraft.errors import ConfigError, CorpusError, shown
 from redraft.fit.lexicon_counts import Counts
 from redraft.fit.targets import Ranker
 from redraft.reading import numbered_lines
@@ -62,7 +63,9 @@ def read_difficulty(path: str | Path) -> dict[str, float]:
     for number, line in numbered_lines(path):
         word, _, value = line.partition("\t")
         try:
-            found[word.lower()] = float(value)
+            found[word.lower()] = hard = float(value)
         except ValueError:
-            raise CorpusError(f"{path}, line {number}: {value!r} is no number.", "Write word ⇥ number.") from None
+            hard = math.nan
+        if not math.isfinite(hard):
+            raise CorpusError(f"{path}, line {number}: {shown(value)} is no number.", "Write word ⇥ number.")
     return found
