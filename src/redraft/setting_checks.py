@@ -7,7 +7,7 @@ import sys
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from redraft.errors import ConfigError, shown
+from redraft.errors import ConfigError, did_you_mean, shown
 
 _LARGEST = sys.float_info.max  # a whole number may be larger than any float
 
@@ -28,7 +28,8 @@ def check_setting(name: str, value: Any, hint: Any, *, least: float = -math.inf,
     if not fits:
         only_words = bool(words) and not {int, float, bool, str} & set(kinds)
         problem = f"{name} {shown(value)} is not known." if only_words else f"{name} is {shown(value)}."
-        raise ConfigError(problem, _wanted(kinds, words, least, most))
+        near = only_words and isinstance(value, str)
+        raise ConfigError(problem, did_you_mean(value, words) if near else _wanted(kinds, words, least, most))
 
 
 def _wanted(kinds: tuple[Any, ...], words: tuple[str, ...], least: float, most: float) -> str:

@@ -10,7 +10,7 @@ from redraft.align.links import Links, parse_links, reversed_links
 from redraft.errors import CorpusError, shown
 from redraft.reading import numbered_lines, read_json
 
-Row = tuple[str, Sequence[str]]  # its place, for messages; source, target, sure and possible links
+Row = Sequence[str]  # source, target, sure and possible links
 
 _SOURCE, _TARGET, _SURE, _POSSIBLE = 1, 3, 7, 8  # columns of MultiMWA
 _KEYS = ("source", "target", "sureAlign", "possibleAlign")
@@ -41,12 +41,12 @@ def read_gold(path: str | Path) -> list[GoldPair]:
     path = Path(path)
     rows = _json_rows(path) if path.suffix == ".json" else _table_rows(path)
     pairs = []
-    for place, (source, target, sure, possible) in rows:
+    for number, (source, target, sure, possible) in enumerate(rows, 1):
         try:
             pair = GoldPair(tuple(source.split()), tuple(target.split()), parse_links(sure), parse_links(possible))
             _check(pair)
         except CorpusError as error:
-            raise CorpusError(f"{place}: {error.problem}", error.hint) from None
+            raise CorpusError(f"{path}, pair {number}: {error.problem}", error.hint) from None
         pairs.append(pair)
     if not any(pair.links for pair in pairs):
         what = "has no links" if pairs else "is empty"
@@ -58,12 +58,12 @@ def _table_rows(path: Path) -> Iterator[Row]:
     for number, line in numbered_lines(path):
         if not line.strip():
             continue
-        place, cells = f"{path}, line {number}", line.split("\t")
+        cells = line.split("\t")
         if len(cells) <= _SURE:
             columns = "1 column" if len(cells) == 1 else f"{len(cells)} columns"
-            raise CorpusError(f"{place}: has {columns}, and gold alignments have at least {_SURE + 1}.",
+            raise CorpusError(f"{path}, line {number}: has {columns}, and gold alignments have at least {_SURE + 1}.",
                               f"{_WANTED} {_PAIRS_ALONE}")  # fmt: skip
-        yield place, [cells[_SOURCE], cells[_TARGET], cells[_SURE], "".join(cells[_POSSIBLE : _POSSIBLE + 1])]
+        yield [cells[_SOURCE], cells[_TARGET], cells[_SURE], "".join(cells[_POSSIBLE : _POSSIBLE + 1])]
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
@@ -84,7 +84,7 @@ def _json_rows(path: Path) -> Iterator[Row]:
         missing = [key for key in _KEYS if not isinstance(item.get(key), str)]
         if missing:
             raise CorpusError(f"{place}: {missing[0]} is {shown(item.get(missing[0]))}, and not a text.", _WANTED)
-        yield place, [item[key] for key in _KEYS]
+        yield [item[key] for key in _KEYS]
 
 
 def _check(pair: GoldPair) -> None:
