@@ -343,7 +343,7 @@ def files() -> Iterator[Case]:
         ["train", "--train", "x", "--valid", "x", "--out", "o"],
         ["train", "--model", "./x", "--train", "t", "--valid", "t", "--out", "o"],
         ["train-predictor", "--pairs", "x", "--synonyms", "x", "--difficulty", "x", "--out", "o"],
-        ["train-checker", "--pairs", "x", "--inference", "x", "--out", "o"],
+        ["train-checker", "--pairs", "x", "--inference", "x", "--judged", "x", "--out", "o"],
         ["train-aligner", "--gold", "x", "--encoder", "x", "--out", "o"],
         ["tune", "--model", SCRIPTED, "--plan", "x", "--reference", "x", "--out", "o"],
     ]
@@ -1015,7 +1015,7 @@ def flags() -> Iterator[Case]:
         ["train", "--train", "a", "--valid", "a", "--out", "o", "--epochs", "0"],
         ["train", "--train", "a", "--valid", "a", "--out", "o", "--rate", "nan"],
         ["train", "--train", "a", "--valid", "a", "--out", "o", "--seed", "-1"],
-        ["train-checker", "--pairs", "a", "--inference", "b", "--out", "o", "--steps", "0"],
+        ["train-checker", "--pairs", "a", "--inference", "b", "--judged", "b", "--out", "o", "--steps", "0"],
         ["train-predictor", "--pairs", "a", "--synonyms", "b", "--difficulty", "c", "--out", "o", "--epochs", "x"],
         ["train-aligner", "--gold", "a", "--encoder", "b", "--out", "o", "--seed", "x"],
         ["train-aligner", "--gold", "a", "--encoder", "b", "--out", "o", "--synonyms", "x"],
@@ -1304,14 +1304,28 @@ def trainings() -> Iterator[Case]:
         ("difficulty huge", good, "a\tb\n", "x\t1e400\n", "d, line 1"),
     ):
         yield Case(f"train-predictor {name}", tagged, {"p": pairs, "s": words, "d": hard}, 2, [says])
-    inference = ["train-checker", "--pairs", "p", "--inference", "i", "--out", "o"]
+    checker = ["train-checker", "--pairs", "p", "--inference", "i", "--judged", "j", "--out", "o"]
     for name, content in (
         ("two columns", "a\tb\n"),
         ("label", "a\tmaybe\tb\tc\n"),
         ("empty", ""),
         ("Latin-1", b"a\tneutral\tcaf\xe9\tc\n"),
     ):
-        yield Case(f"train-checker {name}", inference, {"p": good, "i": content}, 2, ["i, line 1"])
+        yield Case(f"train-checker {name}", checker, {"p": good, "i": content, "j": ""}, 2, ["i, line 1"])
+    inferred = "dev\tneutral\ta b\tc d\n"
+    rewriting: dict[str, Any] = {"by": "x", "source": "a b", "output": "a c", "altered": 0.1, "unsupported": None,
+                                 "lost": [], "wrong": []}  # fmt: skip
+    for name, content in (
+        ("no JSON", "{\n"),
+        ("a list", "[]\n"),
+        ("key missing", json.dumps({**rewriting, "altered": None}) + "\n"),
+        ("number as text", json.dumps({**rewriting, "altered": "much"}) + "\n"),
+        ("number of 2", json.dumps({**rewriting, "altered": 2}) + "\n"),
+        ("words as text", json.dumps({**rewriting, "lost": "a"}) + "\n"),
+        ("UTF-16", "{}\n".encode("utf-16")),
+        ("empty", ""),
+    ):
+        yield Case(f"train-checker judged {name}", checker, {"p": good, "i": inferred, "j": content}, 2, ["j, line 1"])
     tune = ["tune", "--plan", "p.jsonl", "--reference", "r", "--out", "o", "--model", SCRIPTED]
     given: dict[str, Content] = {"p.jsonl": plan(), "r": "x\n", "j": "garbage\nmore\n"}
     for name, argv in (

@@ -1,6 +1,7 @@
 """The same plans and settings give the same in Python, shell and service (the page: test_page.py); and the OpenAPI."""
 
 import json
+import os
 import sys
 import threading
 
@@ -18,6 +19,7 @@ from redraft.decode.loading import shipped_folder
 from redraft.pauses import at_pauses
 from redraft.serve.app import create_app
 
+EXAMPLES = int(os.environ.get("REDRAFT_EXAMPLES", "25"))  # requests made up for each operation of the OpenAPI
 SOURCE = "The physician commenced the procedure in 1990."
 DEBATE = "The committee, which had deliberated for three weeks, approved the proposal after a lengthy debate."
 SOURCES = [SOURCE, "They purchased approximately 40 vehicles.", "They commenced the work at https://example.org/a_b#c."]
@@ -146,9 +148,9 @@ def test_every_stage_can_be_stopped_between_its_steps(simplifier):
     def look(alone):
         seen.add(sys._getframe(2).f_globals["__name__"])  # who has called pause()
 
-    with at_pauses(look):
-        simplifier(DEBATE)
-        simplifier(LONG)
+    with at_pauses(look):  # phrases that no other test has had compiled
+        simplifier(DEBATE.replace("deliberated", "pondered"))
+        simplifier(LONG.replace("physician", "surgeon"))
     stages = {f"redraft.constrain.{name}" for name in ("planner", "predictor", "compiler", "verdicts")}
     stages |= {f"redraft.decode.{name}" for name in ("simplifier", "fitting", "pieces", "search")}
     assert seen >= stages | {"redraft.check.meaning_check", "redraft.check.trained"}
@@ -166,7 +168,7 @@ def test_whatever_the_openapi_allows_is_answered_as_it_says(app):
     assert {operation.path for operation in operations} >= {"/v1/simplify", "/v1/plan", "/v1/evaluate", "/health"}
     for operation in operations:
 
-        @settings(max_examples=25, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(operation.as_strategy())
         def answered(case):
             case.call_and_validate(excluded_checks=[positive_data_acceptance])  # what a plan means no schema can say

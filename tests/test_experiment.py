@@ -356,7 +356,7 @@ def test_minutes_and_a_page_of_ones_own(run, folder, tmp_path, monkeypatch):
         ("[methods.beam]", '[methods."beam\\u0000"]', "the name of the method"),
         ("[methods.beam]", '[methods.".."]', "the name of the method"),
         ('name = "delta"', 'name = "/tmp/delta"', "the name of the sweep"),
-        ('name = "delta"', "name = [3]", "the name of the sweep"),
+        ('name = "delta"', "name = [3]", "sweeps: name is [3]"),
         ('name = "delta"', 'name = "weights"', '2 sweeps are named "weights"'),
         ("values = [0, 2]", "values = [2, 2]", '2 runs would be named "tiny.rest.content.edit.delta.2"'),
         ("[models.tiny]", f"[models.{'m' * 250}]", "has a name too long for a file"),

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Literal
 
 from redraft.align.function_words import is_content
@@ -21,7 +22,7 @@ from redraft.errors import CorpusError
 from redraft.fit.corruptions import Corruptor
 from redraft.fit.losses import LOSSES
 from redraft.fit.tagged_pairs import TaggedPair
-from redraft.reading import numbered_lines
+from redraft.reading import member, numbered_lines
 
 _KEPT = ("entailment", "paraphrase")
 _BOTH_WAYS = ("paraphrase", "not_paraphrase")
@@ -78,18 +79,20 @@ def read_judged(path: str | Path) -> Iterator[CheckExample]:
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
-            one, two, altered = words_of(row["source"]), words_of(row["output"]), float(row["altered"])
-            unsupported = None if row["unsupported"] is None else float(row["unsupported"])
-            named = [(one, list(map(str, row["lost"]))), (two, list(map(str, row["wrong"])))]
-            kind = str(row["by"]).split()[0]
-        except (ValueError, KeyError, TypeError, IndexError):
+            one, two = (words_of(member(row, side, str)) for side in ("source", "output"))
+            altered, unsupported = member(row, "altered", int, float), member(row, "unsupported", int, float, NoneType)
+            if not 0 <= altered <= 1 or not 0 <= (unsupported or 0) <= 1:
+                raise ValueError
+            lost, wrong = (list(map(str, member(row, name, list))) for name in ("lost", "wrong"))
+            kind = member(row, "by", str).split()[0]
+        except (ValueError, IndexError, RecursionError):
             raise CorpusError(f"{path}, line {number}: no judged rewriting.",
                               "Write by, source, output, altered, unsupported, lost, wrong.") from None  # fmt: skip
         blamed: list[frozenset[int] | None] = [None, None]
         if altered <= _FINE:
             blamed = [frozenset(), frozenset()]
         elif altered >= _BAD:
-            blamed = [frozenset(_places(words, phrases)) for words, phrases in named]
+            blamed = [frozenset(_places(words, phrases)) for words, phrases in ((one, lost), (two, wrong))]
         if one and two:
             yield CheckExample(kind, one, two, altered, unsupported, *blamed)
 
