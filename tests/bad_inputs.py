@@ -357,6 +357,15 @@ def files() -> Iterator[Case]:
             made = _link("x.json") if kind == "loop" and name == "x.json" else make
             yield Case(f"{kind}: {words}", argv, {name: made, "t": "a b\ta b\n", "t2": "a b\ta c\n"})
     for argv in (
+        ["plan", "check", "x"],
+        ["simplify", "--model", SCRIPTED, "--input", "x"],
+        ["simplify", "--model", SCRIPTED, "--settings", "x", "a"],
+        ["align", "--aligner", "exact", "--input", "x"],
+        ["plan", "extract", "--aligner", "exact", "--source", "x", "--reference", "x"],
+    ):
+        words = " ".join(word for word in argv if word not in (SCRIPTED, "--model"))
+        yield Case(f"pipe without a writer: {words}", argv, {"x": os.mkfifo}, 2, ["x is a named pipe"])
+    for argv in (
         ["plan", "check"],
         ["simplify", "--model", SCRIPTED, "--input"],
         ["simplify", "--model", SCRIPTED, "--document"],

@@ -7,7 +7,9 @@ import json
 import lzma
 import math
 import os
+import stat
 import sys
+import threading
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +21,31 @@ from redraft.files import decoded
 BOM = b"\xef\xbb\xbf"  # editors on Windows begin with it
 LONGEST_LINE = 1 << 24  # bytes
 _CHUNK = 1 << 20
+_WRITER_SECONDS = 3.0  # in which a program has to open a named pipe for writing
 _RATIO, _ROOM = 200, 1 << 26  # what is packed may be so many times as long, and this long in any case
+
+
+def open_binary(path: str | os.PathLike[str]) -> IO[bytes]:
+    """A file to read from. A named pipe that nobody has opened for writing is an error, and no wait without an end."""
+    if not _is_pipe(path):
+        return open(path, "rb")
+    found: list[IO[bytes]] = []
+    opening = threading.Thread(target=lambda: found.append(open(path, "rb")), daemon=True)
+    opening.start()
+    opening.join(_WRITER_SECONDS)
+    if not found:
+        raise ConfigError(
+            f"{os.fspath(path)} is a named pipe, and nothing has opened it for writing within {_WRITER_SECONDS:g} s.",
+            "Start the program that writes into it first, or name a file.",
+        )
+    return found[0]
+
+
+def _is_pipe(path: str | os.PathLike[str]) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):  # opening it says what is wrong
+        return False
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
@@ -28,7 +54,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     if name == "-":
         return read_all(sys.stdin.buffer, "<stdin>")
     try:
-        with open(name, "rb") as file:
+        with open_binary(name) as file:
             data = read_all(file, name)
     except FileNotFoundError:
         raise CorpusError(
@@ -45,7 +71,7 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
 def read_given(path: str | os.PathLike[str]) -> bytes:
     """All bytes of a file that an option names."""
     try:
-        with open(path, "rb") as file:
+        with open_binary(path) as file:
             return read_all(file, os.fspath(path))
     except (OSError, ValueError) as error:
         name = os.fspath(path) or "a file without a name"

@@ -12,7 +12,7 @@ from typing import IO
 from redraft.align.words import Word, split_words
 from redraft.errors import CorpusError
 from redraft.files import decoded
-from redraft.reading import BOM, lines_of, reason
+from redraft.reading import BOM, lines_of, open_binary, reason
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _open(path: str, files: ExitStack) -> IO[bytes]:
     if path == "-":
         return sys.stdin.buffer
     try:
-        return files.enter_context(open(path, "rb"))
+        return files.enter_context(open_binary(path))
     except FileNotFoundError:
         raise CorpusError(f"{path} does not exist.", "Check the path.") from None
     except (OSError, ValueError) as error:  # a name with NUL is a ValueError

@@ -12,7 +12,7 @@ from redraft.align.sentences import Sentence, split_document
 from redraft.constrain.edits import EditPlan
 from redraft.constrain.plan_files import PlanReader, read_plans
 from redraft.errors import ConfigError, CorpusError, PlanError, RedraftError, shown
-from redraft.reading import lines_of, read_all
+from redraft.reading import lines_of, open_binary, read_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def sentence_lines(sentences: Sequence[Sentence], path: str) -> Iterator[Line]:
 def _open_input(path: str, files: ExitStack) -> IO[bytes]:
     if path == "-":
         return binary(sys.stdin)
-    return files.enter_context(open(path, "rb"))
+    return files.enter_context(open_binary(path))
 
 
 def from_a_pipe(texts: Sequence[str], *files: str | None) -> bool:

@@ -13,7 +13,7 @@ from typing import IO, Any, Literal, Self, TypeVar
 from redraft.constrain.edits import EditPlan
 from redraft.errors import ConfigError, PlanError, shown
 from redraft.files import replacing
-from redraft.reading import lines_of
+from redraft.reading import lines_of, open_binary
 
 PathOrFile = str | os.PathLike[str] | IO[bytes] | IO[str]
 OnError = Literal["raise", "skip"]
@@ -199,7 +199,7 @@ def _open(path_or_file: PathOrFile) -> tuple[str | None, IO[bytes] | IO[str], bo
     if path_or_file == "-":
         return "<stdin>", getattr(sys.stdin, "buffer", sys.stdin), False
     if isinstance(path_or_file, str | os.PathLike):
-        return os.fspath(path_or_file), open(path_or_file, "rb"), True
+        return os.fspath(path_or_file), open_binary(path_or_file), True
     name = getattr(path_or_file, "name", None)
     return name if isinstance(name, str) else None, path_or_file, False
 
