@@ -20,13 +20,13 @@ from typing import Any
 import torch
 
 from benchmarks.bench_search import cpu_name
-from redraft.align.exact import ExactAligner
-from redraft.align.gold import GoldPair, read_gold
+from redraft.align.exact_aligner import ExactAligner
+from redraft.align.gold_alignments import GoldPair, read_gold
 from redraft.align.links import parse_links
-from redraft.align.trained import TrainedAligner
-from redraft.align.vectors import VectorAligner
-from redraft.evaluate.alignment import score_different, score_links
-from redraft.fit.gold_sets import EVALUATION, MAIN
+from redraft.align.trained_aligner import TrainedAligner
+from redraft.align.vector_aligner import VectorAligner
+from redraft.evaluate.alignment_scores import score_different, score_links
+from redraft.fit.aligner.gold_splits import EVALUATION, MAIN
 
 
 def main() -> None:

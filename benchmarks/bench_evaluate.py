@@ -25,9 +25,8 @@ from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 from benchmarks.bench_search import cpu_name, peak_rss
 from benchmarks.workload import made_up_words
 from redraft.evaluate import Corpus, score
-from redraft.evaluate.measures import Texts
+from redraft.evaluate.measures import Texts, tokenized
 from redraft.evaluate.sari import Sari
-from redraft.evaluate.tokens import tokenized
 
 
 def make_corpus(sentences: int, references: int, seed: int = 3) -> tuple[Corpus, list[str]]:

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from redraft.align.words import split_words
-from redraft.check.exact import findings
+from redraft.check.exact_checks import findings
 from redraft.check.meaning import Meaning
 from redraft.check.meaning_check import MeaningCheck
 from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.measures import Texts
 from redraft.fit.calibration import auc
+from redraft.text.words import split_words
 
 Pair = tuple[str, str]
 _BAD = frozenset({"Altered Meaning-L", "Altered Meaning-S", "Hallucination"})

@@ -16,16 +16,16 @@ import torch
 
 from benchmarks.bench_search import machine
 from redraft import DecodeConfig, EditPlan, Planner, Redrafter
-from redraft.align.words import split_words
 from redraft.decode.config import SIMPLIFY
-from redraft.decode.fitting import fitted
+from redraft.simplify.target_ranking import rank_targets
+from redraft.text.words import split_words
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", required=True, help="one sentence on each line")
     parser.add_argument("--model", help="what rewrites; if not given, the model that comes with the package")
-    parser.add_argument("--predictor", help="a folder; if not given, what comes with the package")
+    parser.add_argument("--planner", help="a folder; if not given, what comes with the package")
     parser.add_argument("--limit", type=int, default=100, help="sentences (default 100)")
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     sources = Path(args.sources).read_text(encoding="utf-8").splitlines()[: args.limit]
-    planner = Planner.load(args.predictor, device=args.device)
+    planner = Planner.load(args.classifier, device=args.device)
     redrafter = Redrafter(args.model, device=args.device, dtype=args.dtype, config=DecodeConfig(beams=20, **SIMPLIFY))
     rows = {**measured(planner, redrafter, sources, args), "lookup_us": lookup(planner, sources)}
     report = {"machine": machine(args), "sentences": len(sources), "batch": args.batch, **rows}
@@ -51,7 +51,7 @@ def measured(planner: Planner, redrafter: Redrafter, sources: list[str], args: a
         return [list(planner.plans(part, alternatives=6)) for part in parts]
 
     def fit() -> list[list[EditPlan]]:
-        return [list(fitted(redrafter, some)) for some in planned]
+        return [list(rank_targets(redrafter, some)) for some in planned]
 
     def search() -> None:
         for some in fitting:
@@ -78,7 +78,7 @@ def shortest(run: Callable[[], Any], repeats: int, device: str) -> float:
 def lookup(planner: Planner, sources: list[str]) -> float:
     """Microseconds for one word."""
     words = [word.text for source in sources for word in split_words(source)]
-    lexicon = planner.predictor.tables.lexicon
+    lexicon = planner.classifier.tables.lexicon
     began = time.perf_counter()
     for word in words:
         lexicon.entry(word)

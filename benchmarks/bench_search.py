@@ -31,9 +31,9 @@ from benchmarks.workload import BART_BASE, SMALL, EndsLikeItsSource, make_inputs
 from redraft import DecodeConfig, EditPlan
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.compiler import Compiler
-from redraft.constrain.packed import layout_of
+from redraft.constrain.packed_plans import layout_of
 from redraft.constrain.vocabulary import vocabulary_of
-from redraft.decode.graph import Graphs
+from redraft.decode.cuda_graphs import Graphs
 
 
 class Bench:

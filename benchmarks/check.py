@@ -12,7 +12,7 @@ from benchmarks.workload import make_inputs, make_plans
 from redraft import DecodeConfig
 from redraft.constrain.compiler import Compiler
 from redraft.constrain.vocabulary import vocabulary_of
-from redraft.decode.reference import reference_search
+from redraft.decode.reference_search import reference_search
 from redraft.decode.search import search
 from redraft.decode.transformers_steps import TransformersSteps
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from redraft import DecodeConfig, Decoded, Edit, Redrafter, read_plans
+from redraft import DecodeConfig, Edit, Redrafter, Result, read_plans
 
 HERE = Path(__file__).resolve().parent
 CONFIG = DecodeConfig(beams=4, width=3, alpha=9)
@@ -107,7 +107,7 @@ def outcome(node: dict[str, Any], best: float) -> str:
     return coloured(why, COLOURS["row" if word.startswith("row") else word])
 
 
-def show_answer(title: str, decoded: Decoded) -> None:
+def show_answer(title: str, decoded: Result) -> None:
     print(f"\n{title}\n")
     print(f"  {coloured(decoded.output, '1')}   L {minus(decoded.log_prob)}")
     for verdict in decoded.edits:

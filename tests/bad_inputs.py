@@ -325,7 +325,7 @@ def files() -> Iterator[Case]:
         ["simplify", "--model", "scripted:x", "a"],
         ["plan", "predict", "--model", SCRIPTED, "--keep", "x", "a"],
         ["plan", "predict", "--model", SCRIPTED, "--glossary", "x", "a"],
-        ["plan", "predict", "--model", SCRIPTED, "--predictor", "x", "a"],
+        ["plan", "predict", "--model", SCRIPTED, "--planner", "x", "a"],
         ["plan", "predict", "--model", SCRIPTED, "--input", "x"],
         ["align", "--aligner", "exact", "--input", "x"],
         ["align", "--aligner", "exact", "--gold", "x"],
@@ -342,7 +342,7 @@ def files() -> Iterator[Case]:
         ["check", "--keep", "x", "--source", "t", "--output", "t2"],
         ["train", "--train", "x", "--valid", "x", "--out", "o"],
         ["train", "--model", "./x", "--train", "t", "--valid", "t", "--out", "o"],
-        ["train-predictor", "--pairs", "x", "--synonyms", "x", "--difficulty", "x", "--out", "o"],
+        ["train-planner", "--pairs", "x", "--synonyms", "x", "--difficulty", "x", "--out", "o"],
         ["train-checker", "--pairs", "x", "--inference", "x", "--judged", "x", "--out", "o"],
         ["train-aligner", "--gold", "x", "--encoder", "x", "--out", "o"],
         ["tune", "--model", SCRIPTED, "--plan", "x", "--reference", "x", "--out", "o"],
@@ -351,7 +351,7 @@ def files() -> Iterator[Case]:
     for kind, make in kinds.items():
         for argv in readers:
             words = " ".join(word for word in argv if word not in (SCRIPTED, "--model"))
-            if kind == "folder" and argv[:2] == ["plan", "predict"] and "--predictor" in argv:
+            if kind == "folder" and argv[:2] == ["plan", "predict"] and "--planner" in argv:
                 words += " (empty)"
             name = "x.json" if "x.json" in argv else "x"
             made = _link("x.json") if kind == "loop" and name == "x.json" else make
@@ -584,10 +584,10 @@ def _folder(contents: dict[str, str | bytes]) -> Callable[[Path], None]:
     return make
 
 
-# ---- wishes
+# ---- user constraints
 
 
-def wishes() -> Iterator[Case]:
+def user_constraints() -> Iterator[Case]:
     keeps: list[tuple[str, Content, int, str]] = [
         ("all", "/.*/\n", 0, ""),
         ("nothing between slashes", "//\n", 0, ""),
@@ -1025,7 +1025,7 @@ def flags() -> Iterator[Case]:
         ["train", "--train", "a", "--valid", "a", "--out", "o", "--rate", "nan"],
         ["train", "--train", "a", "--valid", "a", "--out", "o", "--seed", "-1"],
         ["train-checker", "--pairs", "a", "--inference", "b", "--judged", "b", "--out", "o", "--steps", "0"],
-        ["train-predictor", "--pairs", "a", "--synonyms", "b", "--difficulty", "c", "--out", "o", "--epochs", "x"],
+        ["train-planner", "--pairs", "a", "--synonyms", "b", "--difficulty", "c", "--out", "o", "--epochs", "x"],
         ["train-aligner", "--gold", "a", "--encoder", "b", "--out", "o", "--seed", "x"],
         ["train-aligner", "--gold", "a", "--encoder", "b", "--out", "o", "--synonyms", "x"],
         ["tune", "--plan", "a", "--reference", "b", "--out", "o", "--trials", "0"],
@@ -1299,7 +1299,7 @@ def trainings() -> Iterator[Case]:
             ["t.tsv"],
         )
     tagged, good = (
-        ["train-predictor", "--pairs", "p", "--synonyms", "s", "--difficulty", "d", "--out", "o"],
+        ["train-planner", "--pairs", "p", "--synonyms", "s", "--difficulty", "d", "--out", "o"],
         "a\tcased\tb c\tb\n",
     )
     for name, pairs, words, hard, says in (
@@ -1312,7 +1312,7 @@ def trainings() -> Iterator[Case]:
         ("difficulty empty", good, "a\tb\n", "\n", "d, line 1"),
         ("difficulty huge", good, "a\tb\n", "x\t1e400\n", "d, line 1"),
     ):
-        yield Case(f"train-predictor {name}", tagged, {"p": pairs, "s": words, "d": hard}, 2, [says])
+        yield Case(f"train-planner {name}", tagged, {"p": pairs, "s": words, "d": hard}, 2, [says])
     checker = ["train-checker", "--pairs", "p", "--inference", "i", "--judged", "j", "--out", "o"]
     for name, content in (
         ("two columns", "a\tb\n"),
@@ -1390,8 +1390,8 @@ def folders() -> Iterator[Case]:
         "garbage weights": {"config.json": json.dumps(_T5), "model.safetensors": b"garbage"},
         "huge header": {"config.json": json.dumps(_T5), "model.safetensors": b"\xff" * 8 + b"{}"},
         "sizes negative": {"config.json": json.dumps({**_T5, "d_model": -1}), "model.safetensors": b""},
-        "predictor list": {"predictor.json": "[]"},
-        "predictor deep": {"predictor.json": "[" * 100_000},
+        "predictor list": {"planner.json": "[]"},
+        "predictor deep": {"planner.json": "[" * 100_000},
         "aligner null": {"aligner.json": "null"},
         "aligner empty": {"aligner.json": "{}"},
         "checker list": {"checker.json": "[]"},
@@ -1400,7 +1400,7 @@ def folders() -> Iterator[Case]:
     commands: list[list[str]] = [
         ["simplify", "--model", "./m", "a b c ."],
         ["train", "--model", "./m", "--train", "t.tsv", "--valid", "t.tsv", "--out", "o"],
-        ["plan", "predict", "--model", SCRIPTED, "--predictor", "./m", "a b c ."],
+        ["plan", "predict", "--model", SCRIPTED, "--planner", "./m", "a b c ."],
         ["align", "--encoder", "./m", "--input", "t.tsv"],
         ["align", "--aligner", "vectors", "--encoder", "./m", "--input", "t.tsv"],
         ["check", "--checker", "./m", "--source", "t.tsv", "--output", "t2.tsv"],
@@ -1423,7 +1423,7 @@ def all_cases() -> Iterable[Case]:
         plans,
         files,
         outputs,
-        wishes,
+        user_constraints,
         sentences,
         models,
         tables,

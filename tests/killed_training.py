@@ -7,9 +7,9 @@ import sys
 import torch
 
 from redraft.fit import checkpoints
-from redraft.fit.rewriter import train_rewriter
-from redraft.fit.rewriter_run import RewriterRun
-from redraft.fit.rewriter_settings import RewriterTraining
+from redraft.fit.rewriter.rewriter_training import train_rewriter
+from redraft.fit.rewriter.training_run import RewriterRun
+from redraft.fit.rewriter.training_settings import RewriterTraining
 
 
 def die() -> None:

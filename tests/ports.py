@@ -29,10 +29,10 @@ def served(app, limits):
     """The app behind a real server in this process, as the command runs it: yields its port and the server."""
     import uvicorn
 
-    from redraft.serve.connections import server_settings
+    from redraft.serve.http_server import uvicorn_config
 
     port = free_port()
-    server = uvicorn.Server(server_settings(app, "127.0.0.1", port, limits))
+    server = uvicorn.Server(uvicorn_config(app, "127.0.0.1", port, limits))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     wait_for(f"http://127.0.0.1:{port}/health")

@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from redraft.cli.talk import Terminated
-from redraft.cli.workers import share_out, terminable
+from redraft.cli.console import Terminated
+from redraft.cli.worker_processes import share_out, terminable
 
 
 def work(folder: str, number: int) -> None:

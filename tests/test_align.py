@@ -9,22 +9,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from redraft.align.aligner_network import HeadConfig
 from redraft.align.aligners import make_aligner
-from redraft.align.batches import PairReader
-from redraft.align.exact import ExactAligner, align_exactly, lemma
-from redraft.align.function_words import is_content
-from redraft.align.gold import GoldPair, read_gold
+from redraft.align.exact_aligner import ExactAligner, align_exactly, lemma
+from redraft.align.gold_alignments import GoldPair, read_gold
 from redraft.align.links import parse_links, shown_links
-from redraft.align.network import HeadConfig
-from redraft.align.trained import TrainedAligner
-from redraft.align.vectors import VectorAligner, argmax, itermax, match
-from redraft.align.words import normal
-from redraft.eight_bit import load_eight_bit, save_eight_bit
+from redraft.align.trained_aligner import TrainedAligner
+from redraft.align.vector_aligner import VectorAligner, argmax, itermax, match
+from redraft.align.word_batches import PairReader
+from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
 from redraft.errors import ConfigError, CorpusError, ModelError
-from redraft.evaluate.alignment import score_different, score_links
-from redraft.fit import aligner as fit
-from redraft.fit.aligner import AlignerTraining, train_aligner
-from redraft.fit.gold_sets import EVALUATION, MAIN, OTHER, read_sets
+from redraft.evaluate.alignment_scores import score_different, score_links
+from redraft.fit.aligner import aligner_training as fit
+from redraft.fit.aligner.aligner_training import AlignerTraining, train_aligner
+from redraft.fit.aligner.gold_splits import EVALUATION, MAIN, OTHER, read_sets
+from redraft.text.function_words import is_content
+from redraft.text.words import normal
 from small_models import save_small_bert
 
 

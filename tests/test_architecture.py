@@ -12,24 +12,26 @@ import pytest
 import redraft
 
 ROOT = Path(redraft.__file__).parent
-STAGES = ("align", "constrain", "check", "decode", "evaluate", "fit", "tune", "experiment", "serve", "cli")
+STAGES = (
+    "models", "text", "align", "plan", "constrain", "check", "decode", "simplify", "evaluate", "fit", "tune",
+    "experiment", "serve", "cli",
+)  # fmt: skip
 NO_TORCH = (
+    "text/*.py",
+    *(f"align/{name}.py" for name in ("sentence_pairs", "links", "gold_alignments", "exact_aligner", "aligners")),
     *(
-        f"align/{name}.py"
+        f"plan/{name}.py"
         for name in (
-            "words", "function_words", "names", "qualifiers", "protected", "pairs", "links", "gold", "exact", "aligners"
+            "edits", "plan_files", "verdicts", "extraction", "prediction", "user_constraints", "marked_source",
+            "apply_edits", "placeholders", "common_names", "target_guard",
         )
     ),
-    *(
-        f"constrain/{name}.py"
-        for name in (
-            "edits", "plan_files", "verdicts", "oracle", "predicted", "wishes", "marks", "mark_tokens", "grammar",
-            "literal", "shielded_plans", "common_names", "target_guard",
-        )
-    ),
-    "check/exact.py", "check/meaning.py", "check/rules/*.py",
+    "constrain/mark_tokens.py",
+    "check/exact_checks.py", "check/meaning.py", "check/rules/*.py",
+    "decode/config.py",
     "evaluate/*.py",
-    *(f"fit/{name}.py" for name in ("pair_files", "rewriter_settings", "schedules", "common_names", "wordnet_tables")),
+    *(f"fit/rewriter/{name}.py" for name in ("pair_files", "training_settings")),
+    *(f"fit/planner/{name}.py" for name in ("common_name_table", "wordnet_tables")),
     "cli/main.py",
 )  # fmt: skip
 
@@ -85,3 +87,8 @@ def test_every_public_name_can_be_had() -> None:
         assert getattr(redraft, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         _ = redraft.no_such_name
+
+
+def test_no_two_modules_share_a_name() -> None:
+    names = [Path(module).stem for module in modules() if Path(module).stem != "__init__"]
+    assert {name for name in names if names.count(name) > 1} == set()

@@ -18,7 +18,7 @@ SECONDS = 10  # of the processor, for one command
 @pytest.fixture(scope="module", autouse=True)
 def planner() -> Iterator[None]:
     """The planner that comes with the package is loaded once."""
-    from redraft.constrain.planner import Planner
+    from redraft.plan.planner import Planner
 
     load = Planner.load
     shipped = cache(load)

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
-from redraft.pauses import pause
-from redraft.serve.batcher import Batcher, Full, GivenUp, TooLate
+from redraft.cancellation import yield_point
+from redraft.serve.batcher import BatchAbandoned, Batcher, DeadlineExceeded, QueueFull
 from redraft.serve.limits import Limits
 
 
@@ -84,7 +84,7 @@ def test_a_full_queue_refuses_at_once(rewriting):
         first = await held(rewriting, batcher)
         waiting = asyncio.create_task(batcher.submit(["b", "c", "d"], "a"))
         await asyncio.sleep(0)
-        with pytest.raises(Full, match="3 sentences wait already, this request has 2, and the queue holds 4"):
+        with pytest.raises(QueueFull, match="3 sentences wait already, this request has 2, and the queue holds 4"):
             await batcher.submit(["e", "f"], "a")
         rewriting.gate.set()
         assert (await first, await waiting) == (["FIRST"], ["B", "C", "D"])
@@ -95,10 +95,10 @@ def test_a_full_queue_refuses_at_once(rewriting):
 def test_after_the_deadline_a_request_is_given_up_and_its_place_is_free(rewriting):
     async def scenario(batcher):
         first = await held(rewriting, batcher)
-        with pytest.raises(TooLate, match=r"within 0\.1 seconds"):
+        with pytest.raises(DeadlineExceeded, match=r"within 0\.1 seconds"):
             await batcher.submit(["b", "c"], "a")
         assert batcher.waiting == 0
-        with pytest.raises(TooLate):
+        with pytest.raises(DeadlineExceeded):
             await first
         rewriting.gate.set()
         assert await batcher.submit(["d"], "a") == ["D"]
@@ -171,7 +171,7 @@ class Pausing:
         self.begun.append(list(items))
         while any(item.startswith("slow") for item in items) and self.slow.is_set():
             time.sleep(0.001)
-            pause()
+            yield_point()
         self.ended.append(list(items))
         return [item.upper() for item in items]
 
@@ -204,7 +204,7 @@ def test_a_slow_batch_holds_up_nobody():
 
 def test_a_batch_that_must_be_alone_lets_nobody_go_first(monkeypatch):
     rewriting = Pausing()
-    monkeypatch.setattr("test_batcher.pause", partial(pause, alone=True))
+    monkeypatch.setattr("test_batcher.yield_point", partial(yield_point, alone=True))
 
     async def scenario(batcher):
         slow = asyncio.create_task(batcher.submit(["slow"], "k"))
@@ -248,7 +248,7 @@ def test_a_batch_that_nobody_waits_for_ends_at_its_next_pause():
     rewriting = Pausing()
 
     async def scenario(batcher):
-        with pytest.raises(TooLate):
+        with pytest.raises(DeadlineExceeded):
             await batcher.submit(["slow"], "k")
         assert rewriting.slow.is_set()
         assert await batcher.submit(["a"], "k") == ["A"]
@@ -265,7 +265,7 @@ def test_batches_end_when_the_service_stops():
         slow = asyncio.create_task(batcher.submit(["slow"], "k"))
         await asyncio.sleep(0.05)
         batcher.close()
-        with pytest.raises(GivenUp):
+        with pytest.raises(BatchAbandoned):
             await slow
 
     asyncio.run(asyncio.wait_for(main(), 20))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from redraft.check.exact import findings
-from redraft.check.rules.finding import Finding
-from redraft.constrain.phrases import find
+from redraft.check.exact_checks import findings
+from redraft.check.rules.rule_types import Finding
+from redraft.plan.phrases import find
 
 # Rule → (source, output, the kind that is found, or None where nothing may be found).
 CASES = {

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from redraft import DecodeConfig, __version__, cli
-from redraft.cli import settings
+from redraft.cli import settings_options as settings
 from redraft.errors import ConfigError
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -131,7 +131,7 @@ def test_batches_change_nothing(redraft, batch_size):
 
 
 def test_line_breaks_in_an_output_become_spaces(redraft, monkeypatch):
-    from redraft.testing import WordVocabulary
+    from redraft.decode.scripted_model import WordVocabulary
 
     plain = WordVocabulary.decode
     monkeypatch.setattr(WordVocabulary, "decode", lambda *args: plain(*args).replace(" remain", "\r\nremain\u2028"))

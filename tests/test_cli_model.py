@@ -10,6 +10,7 @@ import pytest
 
 from redraft import Redrafter
 from redraft.decode.eight_bit_model import save_eight_bit_model
+from redraft.simplify.long_inputs import pieces_of
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -29,7 +30,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def simplify(command, folder, monkeypatch):
     """Run `redraft simplify` from an empty folder, with a small model in place of the one in the package."""
-    monkeypatch.setattr("redraft.decode.loading.shipped_folder", lambda: folder)
+    monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: folder)
     return lambda *argv, stdin=b"": command("simplify", *QUICK, *argv, stdin=stdin)
 
 
@@ -45,7 +46,7 @@ def test_no_model_is_the_one_of_the_package(simplify, folder):
 
 
 def test_a_package_without_weights_says_what_to_type(command, tmp_path, monkeypatch):
-    monkeypatch.setattr("redraft.decode.loading.shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: tmp_path)
     status, out, err = command("simplify", SHORT)
     assert (status, out) == (2, "")
     assert "comes without its model" in err
@@ -58,7 +59,7 @@ def test_a_package_without_weights_says_what_to_type(command, tmp_path, monkeypa
 def test_a_long_sentence_is_rewritten_in_pieces(simplify, folder):
     status, out, err = simplify(SHORT, LONG, LONG, "--json")
     short, long, again = map(json.loads, out.splitlines())
-    pieces = Redrafter(folder, device="cpu").pieces(LONG)
+    pieces = pieces_of(Redrafter(folder, device="cpu"), LONG)
     outputs = [json.loads(simplify(piece, "--json")[1])["output"] for piece in pieces]
     assert len(outputs) > 1
     assert long == again

@@ -6,8 +6,8 @@ import pytest
 from rich.text import Text
 
 from redraft import Edit, EditPlan
-from redraft.cli.colour import change_marked, plan_marked, rendered
 from redraft.cli.main import main
+from redraft.cli.terminal_colour import change_marked, plan_marked, rendered
 
 SOURCE = "The physician commenced the procedure in the old town."
 PLAN = EditPlan(

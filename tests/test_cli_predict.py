@@ -1,4 +1,4 @@
-"""Predicted plans from the shell: a predictor is trained, plans are printed, changed and given back."""
+"""Predicted plans from the shell: a classifier is trained, plans are printed, changed and given back."""
 
 import json
 import re
@@ -6,10 +6,10 @@ import re
 import pytest
 
 from redraft.cli.main import main
-from redraft.constrain.edits import EditPlan
-from redraft.constrain.predicted import Predicted
 from redraft.decode.eight_bit_model import save_eight_bit_model
 from redraft.errors import PlanError
+from redraft.plan.edits import EditPlan
+from redraft.plan.prediction import PlanPrediction
 from small_models import tiny_model_for
 from test_planner import toy_pairs
 from tokenizers_in_memory import single_digits
@@ -19,7 +19,7 @@ SENTENCE = "The artisans remain old ."
 
 
 @pytest.fixture(scope="module")
-def predictor(tmp_path_factory):
+def classifier(tmp_path_factory):
     """By the command, from files; the examples' words are in the synonyms."""
     folder = tmp_path_factory.mktemp("predictor")
     pairs = [f"{pair.tag}\tlower\t{pair.source}\t{pair.target}" for pair in toy_pairs(400)]
@@ -29,15 +29,15 @@ def predictor(tmp_path_factory):
     files = [f"--{name}={folder / file}" for name, file in
              (("pairs", "pairs.tsv"), ("synonyms", "synonyms.txt"), ("difficulty", "difficulty.tsv"))]  # fmt: skip
     flags = ["--leave-out", "left", "--epochs", "3", "--device", "cpu", "--out", str(folder / "out")]
-    assert main(["train-predictor", *files, *flags]) == 0
+    assert main(["train-planner", *files, *flags]) == 0
     return folder / "out"
 
 
 @pytest.fixture
-def predict(predictor, capsys):
+def predict(classifier, capsys):
     def run(*flags):
         device = () if "--device" in flags else ("--device", "cpu")
-        code = main([*flags, "--predictor", str(predictor), *device])
+        code = main([*flags, "--planner", str(classifier), *device])
         found = capsys.readouterr()
         return code, [json.loads(line) if line[:1] == "{" else line for line in found.out.splitlines()], found.err
 
@@ -78,8 +78,10 @@ def test_simplify_predicts_and_grants_wishes_word_by_word_where_the_model_does_n
                                    "--lambdas", "0,0,0")  # fmt: skip
     assert code == 0
     assert (result["output"], result["literal"]) == ("The craftsmen remain old .", True)
-    wishes = [(edit["note"], edit["status"]) for edit in result["edits"] if "from the" in edit.get("note", "")]
-    assert wishes == [("from the glossary", "satisfied")] * 2 + [("from the keep list", "satisfied")] * 2
+    user_constraints = [
+        (edit["note"], edit["status"]) for edit in result["edits"] if "from the" in edit.get("note", "")
+    ]
+    assert user_constraints == [("from the glossary", "satisfied")] * 2 + [("from the keep list", "satisfied")] * 2
     assert "not done" not in said
 
 
@@ -111,7 +113,7 @@ def test_a_line_that_cannot_be_planned_is_skipped_alone(predict, monkeypatch):
             raise PlanError("nothing can be done.", "Change it.")
         return EditPlan(self.source)
 
-    monkeypatch.setattr(Predicted, "plan", fail)
+    monkeypatch.setattr(PlanPrediction, "plan", fail)
     flags = ["--model", MODEL, "--plan", "predict", "--on-error", "skip"]
     code, lines, said = predict("simplify", *flags, SENTENCE, "a bad one", SENTENCE)
     assert code == 1
@@ -158,7 +160,7 @@ def test_options_of_a_prediction_without_one(capsys):
 @pytest.mark.parametrize("missing", ["pairs", "synonyms", "difficulty", "out"])
 def test_a_training_needs_its_files(missing, capsys):
     flags = [f"--{name}=x" for name in ("pairs", "synonyms", "difficulty", "out") if name != missing]
-    assert main(["train-predictor", *flags]) == 2
+    assert main(["train-planner", *flags]) == 2
     assert f"Missing option '--{missing}'" in capsys.readouterr().err
 
 
@@ -230,11 +232,11 @@ def test_where_nothing_is_predicted(flags, capsys):
     assert json.loads(capsys.readouterr().out)["edits"] == []
 
 
-def test_the_usual_style_is_one_of_those_learned(predictor, tmp_path, capsys):
-    about = json.loads((predictor / "predictor.json").read_text(encoding="utf-8"))
+def test_the_usual_style_is_one_of_those_learned(classifier, tmp_path, capsys):
+    about = json.loads((classifier / "planner.json").read_text(encoding="utf-8"))
     assert about["usual"] == "any"
-    files = [f"--{name}={predictor.parent / file}" for name, file in
+    files = [f"--{name}={classifier.parent / file}" for name, file in
              (("pairs", "pairs.tsv"), ("synonyms", "synonyms.txt"), ("difficulty", "difficulty.tsv"))]  # fmt: skip
     flags = ["--leave-out", "left", "--device", "cpu", "--out", str(tmp_path), "--usual-style", "poetry"]
-    assert main(["train-predictor", *files, *flags]) == 2
+    assert main(["train-planner", *files, *flags]) == 2
     assert 'no pair has the style "poetry".\n  Use any, toy.' in capsys.readouterr().err

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from redraft.cli.main import main
-from redraft.cli.progress import with_bar
+from redraft.progress_bar import with_bar
 
 SCRIPTED = ["--model", "scripted:examples/by_hand.json"]
 LINES = ["The artisans remain old .", "The old artisans", "", "The artisans remain .", "The"] * 60

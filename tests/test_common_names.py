@@ -4,17 +4,17 @@ import lzma
 
 import pytest
 
-from redraft.constrain.common_names import CommonNames
-from redraft.constrain.commonness import Commonness, Known
-from redraft.constrain.planner import shipped_predictor
 from redraft.errors import CorpusError, ModelError
-from redraft.fit.common_names import Review, common_names, main, mined_pairs, read_plain, with_forms
+from redraft.fit.planner.common_name_table import Review, common_names, main, mined_pairs, read_plain, with_forms
+from redraft.models import bundled
+from redraft.plan.common_names import CommonNames
+from redraft.text.word_frequency import Known, WordFrequency
 
 _COMMON = (
     "high blood pressure heart attack start begin started began begun starts begins attacks island group jaw lower"
 )
 _RARE = "hypertension myocardial infarction infarctions commence commenced commences commencing archipelago mandible"
-WORDS = Commonness(
+WORDS = WordFrequency(
     {word: Known(5.0) for word in _COMMON.split()}
     | {word: Known(2.5) for word in _RARE.split()}
     | {"ill": Known(5.0, 1)}
@@ -106,7 +106,7 @@ def test_the_shipped_table_leaves_alone(phrase):
 def test_the_shipped_table_says_why():
     assert SHIPPED.entry("hypertension").note == SHIPPED.entry("excipients").note == "a common name for it"
     assert SHIPPED.entry("prior to").note == "plain English"
-    assert (shipped_predictor() / "common_names.tsv.xz").stat().st_size <= 100_000
+    assert (bundled("planner") / "common_names.tsv.xz").stat().st_size <= 100_000
 
 
 def test_the_command(tmp_path, capsys):

@@ -10,16 +10,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from redraft.constrain.clause_arrays import ALWAYS, lay_out
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
 from redraft.constrain.compiler import Compiler, compile, compiler_for
-from redraft.constrain.edits import Edit, EditPlan
-from redraft.constrain.layout import ALWAYS, lay_out
-from redraft.constrain.packed import pack
-from redraft.constrain.phrases import find
-from redraft.constrain.tails import STATES, tail_tables
+from redraft.constrain.packed_plans import pack
 from redraft.constrain.vocabulary import TokenizerVocabulary, WordVocabulary, vocabulary_of
-from redraft.decode.reference import reference_occurrences
+from redraft.constrain.word_boundaries import STATES, tail_tables
+from redraft.decode.reference_search import reference_occurrences
 from redraft.errors import ModelError, PlanError
+from redraft.plan.edits import Edit, EditPlan
+from redraft.plan.phrases import find
 from tokenizers_in_memory import TOKENIZERS
 
 every_tokenizer = pytest.mark.parametrize("name", TOKENIZERS)
@@ -316,7 +316,7 @@ def test_a_tokenizer_keeps_its_compilers():
     assert compiler_for(tokenizer, "exact") is not compiler_for(tokenizer, "case")
 
 
-# Layout
+# ClauseArrays
 
 
 def clause(role, edit, *phrases: tuple[int, ...], need: int = 0) -> Clause:

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from redraft.align.words import normal, split_words
-from redraft.constrain.planner import Planner
-from redraft.fit.corruptions import Corruptor
+from redraft.fit.checker.corruptions import Corruptor
+from redraft.plan.planner import Planner
+from redraft.text.words import normal, split_words
 
 KINDS = (
     "opposite", "contrast", "sister", "look-alike", "refused", "judged wrong", "roles", "name", "number",
@@ -49,10 +49,10 @@ SEEDS = range(5)
 @pytest.fixture(scope="module")
 def corruptor():
     planner = Planner.load(device="cpu")
-    tables = planner.predictor.tables
+    tables = planner.classifier.tables
     vocabulary = {word for sentence in SENTENCES for word in sentence if word.islower()}
     vocabulary |= {"cattle", "pride", "wafer", "coats"}  # castle, price, water, costs
-    return Corruptor(planner.guard, tables.commonness, tables.lexicon, planner.reviewed, vocabulary, SENTENCES)
+    return Corruptor(planner.guard, tables.word_frequency, tables.lexicon, planner.reviewed, vocabulary, SENTENCES)
 
 
 def made_of(corruptor, kind):

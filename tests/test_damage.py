@@ -12,24 +12,24 @@ from typing import Any
 import pytest
 import torch
 
-from redraft.align.batches import PairReader
-from redraft.align.network import Aligner, HeadConfig
-from redraft.align.trained import TrainedAligner
+from redraft.align.aligner_network import Aligner, HeadConfig
+from redraft.align.trained_aligner import TrainedAligner
+from redraft.align.word_batches import PairReader
+from redraft.check.checker_network import CheckShape
 from redraft.check.meaning_check import MeaningCheck
-from redraft.check.network import CheckShape
-from redraft.check.trained import CheckReader, TrainedCheck, new_network
+from redraft.check.trained_checker import CheckReader, TrainedCheck, new_network
 from redraft.check.word_facts import WordFacts
-from redraft.constrain.commonness import Commonness, Known
-from redraft.constrain.lexicon import Entry, Lexicon
-from redraft.constrain.planner import Planner
-from redraft.constrain.predicted import Sureness
-from redraft.constrain.predictor import HeadShape, Predictor, PredictorHead, Tables
-from redraft.constrain.sides import Sides
-from redraft.decode.loading import stored_prompt
-from redraft.eight_bit import load_eight_bit, save_eight_bit
+from redraft.decode.model_loading import stored_prompt
+from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
 from redraft.errors import ConfigError, ModelError
-from redraft.fit.checkpoints import reading_checkpoint
-from redraft.fit.run_files import RunFolder
+from redraft.fit.checkpoints import open_checkpoint
+from redraft.fit.rewriter.run_folder import RunFolder
+from redraft.plan.complexity_ratio import ComplexityRatios
+from redraft.plan.edit_classifier import EditClassifier, EditHead, HeadShape, Tables
+from redraft.plan.lexicon import Entry, Lexicon
+from redraft.plan.planner import Planner
+from redraft.plan.prediction import Calibration
+from redraft.text.word_frequency import Known, WordFrequency
 from small_models import save_small_bert
 
 WORDS = ["the", "old", "cat", "sat", "."]
@@ -49,15 +49,17 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     TrainedAligner(network, PairReader(AutoTokenizer.from_pretrained(name))).save(folder / "aligner")
     aligner = TrainedAligner.load(folder / "aligner", device="cpu")
     tables = Tables(
-        Lexicon({"old": Entry(5, 1, 2, (("aged", 0.5),))}), Commonness({"the": Known(7.7), "old": Known(5.0, 1.2)})
+        Lexicon({"old": Entry(5, 1, 2, (("aged", 0.5),))}), WordFrequency({"the": Known(7.7), "old": Known(5.0, 1.2)})
     )
-    head = PredictorHead(HeadShape(hidden=16, layers=3, size=8, heads=2, depth=1))
-    predictor = Predictor(aligner, head, tables)
-    planner = Planner(predictor, [], Sureness(), aligner=str(folder / "aligner"))
+    head = EditHead(HeadShape(hidden=16, layers=3, size=8, heads=2, depth=1))
+    classifier = EditClassifier(aligner, head, tables)
+    planner = Planner(classifier, [], Calibration(), aligner=str(folder / "aligner"))
     planner.save(folder / "predictor")
     shape = CheckShape(hidden=16)
     facts = WordFacts.of_planner(planner)
-    check = TrainedCheck(new_network(aligner.model.encoder, shape), CheckReader(aligner.reader, facts), predictor.above)
+    check = TrainedCheck(
+        new_network(aligner.model.encoder, shape), CheckReader(aligner.reader, facts), classifier.above
+    )
     check.save(folder / "check", {"weights": {}, "bias": 0.0, "level": 0.5})
     return folder
 
@@ -80,7 +82,7 @@ def load(kind: str, folder: Path, planner: Planner) -> Any:
     return (TrainedAligner if kind == "aligner" else Planner).load(folder / kind, device="cpu")
 
 
-ABOUT = {"aligner": "aligner.json", "predictor": "predictor.json", "check": "checker.json"}
+ABOUT = {"aligner": "aligner.json", "predictor": "planner.json", "check": "checker.json"}
 WEIGHTS = {"aligner": "aligner.safetensors", "predictor": "head.safetensors", "check": "checker.safetensors"}
 
 Damage = Callable[[Path, Path], object]  # of the file that says what it is, and of the weights
@@ -147,10 +149,10 @@ OWN: dict[str, dict[str, Damage]] = {
         "styles-too-many": changed(styles=["turk"]),
         "usual-unknown": changed(usual="poetry"),
         "usual-number": changed(usual=3),
-        "sureness-text": changed(sureness={"replaced": "1"}),
-        "sureness-nan": changed(sureness={"replaced": float("nan")}),
-        "sureness-unknown": changed(sureness={"sure": 1}),
-        "sureness-true": changed(sureness={"replaced": True}),
+        "calibration-text": changed(calibration={"replaced": "1"}),
+        "calibration-nan": changed(calibration={"replaced": float("nan")}),
+        "calibration-unknown": changed(calibration={"sure": 1}),
+        "calibration-true": changed(calibration={"replaced": True}),
     },
     "check": {
         "above-number": changed(above=3),
@@ -186,7 +188,7 @@ def test_sound_folders_are_read(folders: Path, planner: Planner, kind: str) -> N
     assert load(kind, folders, planner) is not None
 
 
-@pytest.mark.parametrize("name", ["lexicon.tsv.xz", "commonness.tsv.xz"])
+@pytest.mark.parametrize("name", ["lexicon.tsv.xz", "word_frequency.tsv.xz"])
 @pytest.mark.parametrize(
     "content",
     [
@@ -212,10 +214,10 @@ def test_damaged_tables_are_named(folders: Path, name: str, content: bytes) -> N
 
 
 def test_words_with_odd_line_ends_are_entries(tmp_path: Path) -> None:
-    path = tmp_path / "sides.tsv.xz"
-    Sides({"a\u2028b": 0.5, "c\x85d": -0.5}).save(path)
-    sides = Sides.load(path)
-    assert (sides.leaning("a\u2028b"), sides.leaning("c\x85d"), len(sides)) == (0.5, -0.5, 2)
+    path = tmp_path / "complexity_ratio.tsv.xz"
+    ComplexityRatios({"a\u2028b": 0.5, "c\x85d": -0.5}).save(path)
+    sides = ComplexityRatios.load(path)
+    assert (sides.log_ratio("a\u2028b"), sides.log_ratio("c\x85d"), len(sides)) == (0.5, -0.5, 2)
 
 
 # ---- folders of trainings
@@ -249,7 +251,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Path, content: bytes) -> None:
 def test_a_checkpoint_of_other_things_is_named(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.pt"
     torch.save({"step": 3}, path)
-    with pytest.raises(ConfigError, match=r"checkpoint\.pt.*KeyError"), reading_checkpoint(path):
+    with pytest.raises(ConfigError, match=r"checkpoint\.pt.*KeyError"), open_checkpoint(path):
         torch.load(path, weights_only=True)["run"]
 
 

@@ -17,7 +17,8 @@ import pytest
 import workshop
 from ports import free_port, wait_for
 from redraft import DecodeConfig
-from redraft.cli import main, settings
+from redraft.cli import main
+from redraft.cli import settings_options as settings
 from redraft.experiment.description import read_description
 from redraft.experiment.runs import all_runs
 
@@ -66,7 +67,7 @@ NOT_RUN = ("make ", "pip install", "git clone", "accelerate launch --multi_gpu")
 SMALLER = [
     (r"--trials \d+", "--trials 1"),
     (r"(train-checker .*--out \w+)", r"\1 --steps 2"),
-    (r"train-(aligner|predictor)", r"train-\1 --epochs 1"),
+    (r"train-(aligner|planner)", r"train-\1 --epochs 1"),
     (r"\\\n +--pairs DATA(.*\\\n)*.*", ""),  # three teachers: tests/test_plain_pairs.py has fewer pairs
     (r"--corpus asset --data DATA --references first (?=.*bertscore)", "--source complex.txt --reference simple.txt "),
 ]

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter, Simplifier
+from redraft.cancellation import at_yield_points
 from redraft.cli.main import main
-from redraft.constrain.plan_files import write_plans
 from redraft.decode.eight_bit_model import holds_eight_bit_model
-from redraft.decode.loading import shipped_folder
-from redraft.pauses import at_pauses
+from redraft.models import bundled
+from redraft.plan.plan_files import write_plans
 from redraft.serve.app import create_app
 
 EXAMPLES = int(os.environ.get("REDRAFT_EXAMPLES", "25"))  # requests made up for each operation of the OpenAPI
@@ -34,7 +34,7 @@ BY_HAND = [
 ]
 LEFT_ALONE = ["for (int i = 0; i < n; i++) { total += rows[i]; }", "Der Arzt verschrieb dem Patienten ein Medikament."]
 LONG = " ".join(f"The physician, who had deliberated in room {n}, commenced the lengthy procedure;" for n in range(14))
-has_weights = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
+has_weights = pytest.mark.skipif(not holds_eight_bit_model(bundled("rewriter")), reason="the tree has no weights")
 
 
 @pytest.fixture(scope="module")
@@ -146,14 +146,16 @@ def test_every_stage_can_be_stopped_between_its_steps(simplifier):
     seen = set()
 
     def look(alone):
-        seen.add(sys._getframe(2).f_globals["__name__"])  # who has called pause()
+        seen.add(sys._getframe(2).f_globals["__name__"])  # who has called yield_point()
 
-    with at_pauses(look):  # phrases that no other test has had compiled
+    with at_yield_points(look):  # phrases that no other test has had compiled
         simplifier(DEBATE.replace("deliberated", "pondered"))
         simplifier(LONG.replace("physician", "surgeon"))
-    stages = {f"redraft.constrain.{name}" for name in ("planner", "predictor", "compiler", "verdicts")}
-    stages |= {f"redraft.decode.{name}" for name in ("simplifier", "fitting", "pieces", "search")}
-    assert seen >= stages | {"redraft.check.meaning_check", "redraft.check.trained"}
+    stages = {
+        f"redraft.{name}" for name in ("plan.planner", "plan.edit_classifier", "constrain.compiler", "plan.verdicts")
+    }
+    stages |= {f"redraft.{name}" for name in ("simplify.simplifier", "simplify.target_ranking", "decode.search")}
+    assert seen >= stages | {"redraft.check.meaning_check", "redraft.check.trained_checker"}
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.constrain.edits import Edit, EditPlan
 from redraft.errors import PlanError, RedraftError
+from redraft.plan.edits import Edit, EditPlan
 
 SOURCE = "The artisans remain old ."
 
@@ -125,7 +125,7 @@ def test_a_bad_edit_says_where_what_and_what_to_type(bad, field, problem, hint):
     assert problem in error.problem
     assert hint in error.hint
     assert str(error) == f"{error.field}: {error.problem}\n  {error.hint}"
-    str(error).encode("utf-8")  # printable, whatever was in the file
+    str(error).encode("utf-8")  # escape_control, whatever was in the file
 
 
 @pytest.mark.parametrize("bad, field, problem, hint", [

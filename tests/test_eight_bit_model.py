@@ -7,9 +7,10 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, BartConfig, BartF
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.decode.eight_bit_model import save_eight_bit_model
-from redraft.decode.loading import load_model, shipped_folder
-from redraft.eight_bit import load_eight_bit, save_eight_bit
+from redraft.decode.model_loading import load_model
+from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
+from redraft.models import bundled
 from small_models import FAMILIES, tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -123,13 +124,13 @@ def test_a_file_that_lacks_weights_is_explained(folder):
 
 
 def test_no_name_is_the_model_of_the_package(folder, monkeypatch):
-    monkeypatch.setattr("redraft.decode.loading.shipped_folder", lambda: folder)
+    monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: folder)
     assert Redrafter(config=CONFIG, device="cpu")(PLAN) == Redrafter(folder, config=CONFIG, device="cpu")(PLAN)
     assert load_model(None, dtype="bfloat16")[0].dtype == torch.bfloat16
 
 
 def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
-    monkeypatch.setattr("redraft.decode.loading.shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: tmp_path)
     with pytest.raises(ModelError, match="comes without its model") as caught:
         Redrafter()
     assert "scripted:TABLE.json" in caught.value.hint
@@ -138,4 +139,4 @@ def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
 def test_it_lies_inside_the_package():
     import redraft
 
-    assert shipped_folder().is_relative_to(next(iter(redraft.__path__)))
+    assert bundled("rewriter").is_relative_to(next(iter(redraft.__path__)))

@@ -3,24 +3,24 @@
 import pytest
 
 from redraft import Edit, EditPlan
-from redraft.align.addresses import missing_addresses
-from redraft.align.names import missing_signs
-from redraft.constrain.verdicts import judge
-from redraft.decode.decoded import Candidate, Decoded
-from redraft.decode.endings import closed, reopened
+from redraft.decode.result import Candidate, Result
+from redraft.plan.verdicts import judge
+from redraft.simplify.endings import add_full_stop, remove_full_stop
+from redraft.text.names import missing_signs
+from redraft.text.protected_spans import missing_addresses
 
 
 def written(plan, *texts):
-    return Decoded(plan.source, tuple(Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False) for text in texts))
+    return Result(plan.source, tuple(Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False) for text in texts))
 
 
 @pytest.mark.parametrize("source, word", [("Before use", "use"), ("Take 2", "2"), ("Before use ", "use")])
 def test_a_full_stop_is_lent_and_taken_back(source, word):
     plan = EditPlan(source, (Edit.insert(word),))
-    lent = closed(plan)
+    lent = add_full_stop(plan)
     assert lent.source == f"{source.strip()}."
     assert lent.edits == plan.edits
-    found = reopened(plan, written(lent, "Before you use it.", "Before use", "Before use ."))
+    found = remove_full_stop(plan, written(lent, "Before you use it.", "Before use", "Before use ."))
     assert found.source == source
     assert [one.output for one in found.candidates] == ["Before you use it", "Before use", "Before use"]
 
@@ -28,9 +28,9 @@ def test_a_full_stop_is_lent_and_taken_back(source, word):
 @pytest.mark.parametrize("source", ["They left.", "Did they?", "“They left.”", "They left ...", ""])
 def test_what_has_an_end_is_as_it_was(source):
     plan = EditPlan(source)
-    assert closed(plan) is plan
+    assert add_full_stop(plan) is plan
     found = written(plan, "They went.")
-    assert reopened(plan, found) is found
+    assert remove_full_stop(plan, found) is found
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_every_number_can_be_checked_by_hand(capsys):
     by_hand = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(by_hand)
     from redraft import Redrafter, read_plans
-    from redraft.testing import ScriptedModel
+    from redraft.decode.scripted_model import ScriptedModel
 
     table = ScriptedModel.from_json(by_hand.HERE / "by_hand.json")
     with read_plans(by_hand.HERE / "by_hand.jsonl") as plans:
@@ -79,7 +79,7 @@ def test_three_sentences_are_shown_with_their_rewritings(tmp_path, monkeypatch, 
     from tokenizers_in_memory import single_digits
 
     save_eight_bit_model(tiny_model_for("bart", single_digits()), single_digits(), tmp_path)
-    monkeypatch.setattr("redraft.decode.loading.shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: tmp_path)
     runpy.run_path(str(EXAMPLES / "three_sentences.py"), run_name="__main__")
     printed = capsys.readouterr().out.split("\n\n")[:-1]
     sources = (EXAMPLES / "three_sentences.txt").read_text(encoding="utf-8").splitlines()

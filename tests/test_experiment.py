@@ -10,24 +10,23 @@ from types import SimpleNamespace
 import pytest
 
 from redraft.cli.main import main
-from redraft.constrain.edits import Edit, EditPlan
-from redraft.constrain.table_files import read_rows, write_rows
-from redraft.constrain.verdicts import judge
 from redraft.decode.config import DecodeConfig
-from redraft.decode.decoded import Candidate, Decoded
 from redraft.decode.eight_bit_model import load_eight_bit_model, save_eight_bit_model
+from redraft.decode.result import Candidate, Result
 from redraft.errors import ConfigError
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.satisfaction import Satisfaction
 from redraft.evaluate.scores import score
-from redraft.evaluate.yardsticks import applied
-from redraft.experiment import laboratory as laboratory_module
+from redraft.experiment import experiment_resources
 from redraft.experiment.description import read_description
-from redraft.experiment.laboratory import Laboratory
-from redraft.experiment.results import Key
+from redraft.experiment.experiment_resources import ExperimentResources
+from redraft.experiment.experiment_scores import Key, applied
+from redraft.experiment.experiment_tables import _Part
 from redraft.experiment.runs import Run, all_runs, carry_out
-from redraft.experiment.tables import _Part
 from redraft.files import json_lines
+from redraft.plan.edits import Edit, EditPlan
+from redraft.plan.verdicts import judge
+from redraft.table_files import read_rows, write_rows
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -262,7 +261,7 @@ def test_a_model_is_known_by_how_it_is_used(small, tmp_path):
     for more, options in (("", {}), ("", {"dtype": "float16"}), ('dtype = "float64"', {"dtype": "float16"}),
                           ('prompt = "{source}!"', {}), ('variants = "exact"', {})):  # fmt: skip
         small.write_text(plain.replace('model = "model"', f'model = "model"\n{more}'), encoding="utf-8")
-        laboratory = Laboratory(read_description(small), tmp_path, **options)
+        laboratory = ExperimentResources(read_description(small), tmp_path, **options)
         told.append(tuple(laboratory._model("tiny").values()))
     assert len(set(told)) == len(told) == 5
     assert len({one[0] for one in told}) == 1
@@ -273,7 +272,7 @@ def test_plans_are_made_again_where_what_makes_them_has_changed(folder, tmp_path
     made = []
 
     def laboratory():
-        found = Laboratory(read_description(folder / "all.toml"), tmp_path, say=made.append)
+        found = ExperimentResources(read_description(folder / "all.toml"), tmp_path, say=made.append)
         monkeypatch.setattr(found, "_oracle", lambda words, corpus: map(EditPlan, corpus.sources))
         monkeypatch.setattr(found, "_predicted", lambda entry, corpus, model: map(EditPlan, corpus.sources))
         return found
@@ -281,8 +280,8 @@ def test_plans_are_made_again_where_what_makes_them_has_changed(folder, tmp_path
     for _ in range(2):
         laboratory().made(plan, "toy", "tiny")
     assert len(made) == 1
-    now = {**laboratory_module._shipped(), part: "another"}
-    monkeypatch.setattr(laboratory_module, "_shipped", lambda: now)
+    now = {**experiment_resources._shipped(), part: "another"}
+    monkeypatch.setattr(experiment_resources, "_shipped", lambda: now)
     laboratory().made(plan, "toy", "tiny")
     assert len(made) == 2
 
@@ -296,7 +295,7 @@ def test_lines_end_in_newlines_alone(tmp_path):
 
     def rewrite(some):
         done.extend(some)
-        return [Decoded(plan.source, (Candidate(odd, 0.0, 0.0, (), (), False),)) for plan in some]
+        return [Result(plan.source, (Candidate(odd, 0.0, 0.0, (), (), False),)) for plan in some]
 
     def go_on(until):
         return list(carry_out(run, plans, rewrite, tmp_path / "o.jsonl", made_by={}, batch_size=1, until=until,

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 import transformers
 
-from redraft.decode.fingerprint import fingerprint
-from redraft.decode.loading import shipped_folder
+from redraft.decode.model_fingerprint import fingerprint
 from redraft.errors import ModelError
+from redraft.models import bundled
 
 FILES = {
     "config.json": "{}", "generation_config.json": "{}", "tokenizer.json": "{}", "merges.txt": "a b\n",
@@ -70,7 +70,7 @@ def test_a_table_and_the_model_of_the_package(tmp_path):
     before = fingerprint(f"scripted:{tmp_path / 't.json'}")
     (tmp_path / "t.json").write_text("[]")
     assert fingerprint(f"scripted:{tmp_path / 't.json'}") != before
-    assert fingerprint() == fingerprint(str(shipped_folder()))
+    assert fingerprint() == fingerprint(str(bundled("rewriter")))
 
 
 def test_a_model_of_the_hub_is_known_by_its_commit(monkeypatch):

@@ -7,9 +7,9 @@ import torch
 
 from redraft import Edit, EditPlan, Redrafter
 from redraft.check.meaning import Meaning
-from redraft.constrain.planner import Planner
-from redraft.decode import fitting
-from redraft.decode.fitting import JUDGED, NO_REPLACEMENT, fitted, log_probs
+from redraft.plan.planner import Planner
+from redraft.simplify import target_ranking as fitting
+from redraft.simplify.target_ranking import JUDGED, NO_REPLACEMENT, log_probs, rank_targets
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -51,7 +51,7 @@ def test_likelihoods_are_those_of_the_model(redrafter):
 
 def test_the_likeliest_target_comes_first(redrafter):
     plan = EditPlan(SOURCE, (Edit.substitute("man", *TARGETS, span=(8, 11), probability=0.4), Edit.insert("old")))
-    (found,) = fitted(redrafter, [plan], keep=2, gap=math.inf)
+    (found,) = rank_targets(redrafter, [plan], keep=2, gap=math.inf)
     scores = {target: by_hand(redrafter, SOURCE, f"The old {target} left the town.") for target in TARGETS}
     assert list(found.edits[0].targets) == sorted(TARGETS, key=scores.__getitem__, reverse=True)[:2]
     assert (found.edits[0].probability, found.edits[1]) == (0.4, plan.edits[1])
@@ -59,31 +59,31 @@ def test_the_likeliest_target_comes_first(redrafter):
 
 def test_a_target_far_behind_is_dropped(redrafter):
     plan = EditPlan(SOURCE, (Edit.substitute("man", *TARGETS, span=(8, 11)),))
-    (found,) = fitted(redrafter, [plan], gap=0.0)
+    (found,) = rank_targets(redrafter, [plan], gap=0.0)
     assert len(found.edits[0].targets) == 1
 
 
 def test_edits_without_a_span_or_a_choice_are_let_be(redrafter):
     plan = EditPlan(SOURCE, (Edit.substitute("man", *TARGETS), Edit.substitute("town", "city", span=(21, 25))))
-    assert list(fitted(redrafter, [plan])) == [plan]
+    assert list(rank_targets(redrafter, [plan])) == [plan]
 
 
 def test_splits_and_strength_are_left_unchanged(redrafter):
     splits = Edit.split(), Edit.split("left", span=(12, 16))
     plan = EditPlan(SOURCE, (Edit.substitute("man", *TARGETS, span=(8, 11)), *splits), "light")
-    (found,) = fitted(redrafter, [plan])
+    (found,) = rank_targets(redrafter, [plan])
     assert (found.edits[1:], found.strength) == (splits, "light")
 
 
 def test_what_is_too_long_keeps_its_order(redrafter):
     source = "The old man left the town. " * 20
     plan = EditPlan(source, (Edit.substitute("man", *TARGETS, span=(8, 11)),))
-    assert list(fitted(redrafter, [plan])) == [plan]
+    assert list(rank_targets(redrafter, [plan])) == [plan]
 
 
 def test_a_scripted_model_has_no_likelihood_of_texts():
     plan = EditPlan("The artisans remain old .", (Edit.substitute("artisans", "craftsmen", "makers", span=(4, 12)),))
-    assert list(fitted(Redrafter("scripted:examples/by_hand.json"), [plan])) == [plan]
+    assert list(rank_targets(Redrafter("scripted:examples/by_hand.json"), [plan])) == [plan]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def predicted(source, phrase, *targets, note="people replace it in 9 of 10 place
 ])  # fmt: skip
 def test_targets_of_another_sense_are_dropped(shipped, planner, source, phrase, targets, left):
     plan = predicted(source, phrase, *targets)
-    (found,) = fitted(shipped, [plan], planner=planner)
+    (found,) = rank_targets(shipped, [plan], planner=planner)
     (edit,), (asked,) = found.edits, plan.edits
     assert edit.targets == left
     if not left:
@@ -141,7 +141,9 @@ def test_common_names_pass_unless_the_guard_refuses_them(shipped, planner, monke
     assert name.note == "plain English"
     if note == name.note:  # judged by their sense, none would pass
         monkeypatch.setattr(fitting, "_known", lambda *_: -math.inf)
-    (found,) = fitted(shipped, [predicted("They purchased a farm.", phrase, *targets, note=note)], planner=planner)
+    (found,) = rank_targets(
+        shipped, [predicted("They purchased a farm.", phrase, *targets, note=note)], planner=planner
+    )
     assert found.edits[0].targets == left
 
 
@@ -153,8 +155,8 @@ def test_targets_with_an_alarm_are_dropped(shipped, planner):
                 yield Meaning(0.9, "built" in output, "")
 
     plan = predicted("The three towers were constructed along the coast.", "constructed", "built", "erected")
-    (without,) = fitted(shipped, [plan], planner=planner)
-    (found,) = fitted(shipped, [plan], planner=planner, check=Suspicious())
+    (without,) = rank_targets(shipped, [plan], planner=planner)
+    (found,) = rank_targets(shipped, [plan], planner=planner, check=Suspicious())
     assert "built" in without.edits[0].targets
     assert found.edits[0].targets == tuple(target for target in without.edits[0].targets if target != "built")
 
@@ -163,7 +165,7 @@ def test_what_a_person_asks_for_is_not_dropped(shipped, planner):
     source = "The three towers were constructed along the coast."
     one = Edit.substitute("constructed", "eaten", span=(22, 33))
     two = Edit.substitute("coast", "banana", "shore", span=(44, 49))
-    (found,) = fitted(shipped, [EditPlan(source, (one, two))], planner=planner, gap=math.inf)
+    (found,) = rank_targets(shipped, [EditPlan(source, (one, two))], planner=planner, gap=math.inf)
     assert found.edits[0] == one
     assert found.edits[1].targets == ("shore", "banana")
 
@@ -182,7 +184,7 @@ def test_a_fact_is_only_asked_for_where_it_can_save_a_target(shipped, planner, m
     monkeypatch.setattr(fitting, "_similarities", lambda _, candidates: [0.0] * len(candidates))
     monkeypatch.setattr(fitting, "_likelihoods", likelihoods)
     plan = predicted("Three towers were constructed there.", "constructed", "huts", "made")
-    (found,) = fitted(shipped, [plan], planner=planner)
+    (found,) = rank_targets(shipped, [plan], planner=planner)
     assert (asked, found.edits[0].targets) == (["made"], ("made",))
 
 
@@ -210,11 +212,11 @@ def test_plans_come_in_order_with_all_their_edits(shipped, planner):
     other = EditPlan("They left.", (Edit.insert("left", span=(5, 9)), Edit.split()))
     good = predicted("The three towers were constructed along the coast.", "constructed", "built")
     bad = predicted("A study found three primary reasons for targeting others.", "targeting", "eating")
-    found = list(fitted(shipped, [other, bad, good, other], planner=planner))
+    found = list(rank_targets(shipped, [other, bad, good, other], planner=planner))
     assert (found[0], found[2], found[3]) == (other, good, other)
     assert [edit.kind for edit in found[1].edits] == ["insert"]
 
 
 def test_a_text_too_long_to_judge_is_left_unchanged(shipped, planner):
     plan = predicted("The towers were constructed along the coast. " * 60, "constructed", "made", "built")
-    assert list(fitted(shipped, [plan], planner=planner)) == [plan]
+    assert list(rank_targets(shipped, [plan], planner=planner)) == [plan]

@@ -9,13 +9,13 @@ import optuna
 import pytest
 import torch
 
+from redraft.cli.console import room_for
 from redraft.cli.main import main
-from redraft.cli.talk import room_for
-from redraft.eight_bit import save_eight_bit
+from redraft.eight_bit_weights import save_eight_bit
 from redraft.errors import ConfigError
 from redraft.files import replacing, writing
-from redraft.fit.checkpoints import save_whole
-from redraft.fit.run_files import RunFolder
+from redraft.fit.checkpoints import save_checkpoint
+from redraft.fit.rewriter.run_folder import RunFolder
 from redraft.tune.study import _storage, storing
 from small_models import tiny_model_for
 from tokenizers_in_memory import byte_level
@@ -85,7 +85,7 @@ def test_a_device_without_room(capfd):
 
 
 def torch_file(path):
-    save_whole(path, {"weights": torch.rand(9000)})
+    save_checkpoint(path, {"weights": torch.rand(9000)})
 
 
 def eight_bit(path):

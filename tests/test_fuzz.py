@@ -12,24 +12,23 @@ from typing import Any
 
 import pytest
 
-from redraft.align.gold import read_gold
-from redraft.align.pairs import read_aligned, read_table
-from redraft.constrain.commonness import Commonness
-from redraft.constrain.edits import EditPlan
-from redraft.constrain.lexicon import Lexicon
-from redraft.constrain.phrases import check_spans
-from redraft.constrain.plan_files import read_plans
-from redraft.constrain.sides import Sides
-from redraft.constrain.wishes import Wishes
-from redraft.decode.config import DecodeConfig
-from redraft.decode.config_files import read_config
+from redraft.align.gold_alignments import read_gold
+from redraft.align.sentence_pairs import read_aligned, read_table
+from redraft.decode.config import DecodeConfig, read_config
+from redraft.decode.scripted_model import ScriptedModel
 from redraft.errors import PlanError, RedraftError
-from redraft.evaluate.outputs import read_outputs
+from redraft.evaluate.system_outputs import read_outputs
 from redraft.evaluate.text_files import read_text
 from redraft.experiment.description import read_description
-from redraft.fit.pair_files import read_pairs
+from redraft.fit.rewriter.pair_files import read_pairs
 from redraft.fit.tagged_pairs import read_tagged
-from redraft.testing import ScriptedModel
+from redraft.plan.complexity_ratio import ComplexityRatios
+from redraft.plan.edits import EditPlan
+from redraft.plan.lexicon import Lexicon
+from redraft.plan.phrases import check_spans
+from redraft.plan.plan_files import read_plans
+from redraft.plan.user_constraints import UserConstraints
+from redraft.text.word_frequency import WordFrequency
 from time_limit import TooLong, within
 
 TIMES = 150  # files of each kind
@@ -90,10 +89,10 @@ def plans(path: Path) -> None:
             check_spans(one)
 
 
-def wishes(path: Path, kind: str) -> None:
+def user_constraints(path: Path, kind: str) -> None:
     """Edits stand where they say."""
-    found = Wishes.read(**{kind: path})
-    for edit in found.granted(EditPlan(SENTENCE)).edits:
+    found = UserConstraints.read(**{kind: path})
+    for edit in found.apply_to(EditPlan(SENTENCE)).edits:
         assert edit.span
         assert 0 <= edit.span[0] < edit.span[1] <= len(SENTENCE)
 
@@ -119,12 +118,12 @@ KINDS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "keep": (
         "k.txt",
         "artisans\nvery small\n# a remark\n/(old|new) \\w+s?/\n/^T.e\\b/\n",
-        lambda path: wishes(path, "keep"),
+        lambda path: user_constraints(path, "keep"),
     ),
     "glossary": (
         "g.txt",
         "artisans\tmakers\nvery small\ttiny\n/rem(ain|ove)/\tstay\n",
-        lambda path: wishes(path, "glossary"),
+        lambda path: user_constraints(path, "glossary"),
     ),
     "table": (
         "t.json",
@@ -165,8 +164,8 @@ KINDS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
         packed("old\t12\t3\t2\taged\t600\tancient\t300\nvery small\t4\t0\t4\ttiny\t1000\n"),
         Lexicon.load,
     ),
-    "commonness": ("w.xz", packed("old\t523\t120\nthe\t773\t\n"), Commonness.load),
-    "sides": ("s.xz", packed("old\t-52\nremain\t110\n"), Sides.load),
+    "commonness": ("w.xz", packed("old\t523\t120\nthe\t773\t\n"), WordFrequency.load),
+    "sides": ("s.xz", packed("old\t-52\nremain\t110\n"), ComplexityRatios.load),
     "experiment": ("e.toml", EXPERIMENT, read_description),
 }
 

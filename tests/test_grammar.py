@@ -2,7 +2,7 @@
 
 import pytest
 
-from redraft.constrain.grammar import may_follow, may_stand_for
+from redraft.text.inflection import may_follow, may_stand_for
 
 
 @pytest.mark.parametrize("before, word, target, may", [

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.decode.graph import Graphs, step_graphs
+from redraft.decode.cuda_graphs import Graphs, step_graphs
 from small_models import FAMILIES, tiny_model_for
 from tokenizers_in_memory import TOKENIZERS
 

@@ -16,13 +16,13 @@ from transformers import LogitsProcessor, LogitsProcessorList
 
 import redraft
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.align.words import split_words
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.compiler import compiler_for
+from redraft.decode.scripted_model import ScriptedModel
 from redraft.decode.search import read_out, search
 from redraft.decode.step import State, Stepper
 from redraft.errors import PlanError
-from redraft.testing import ScriptedModel
+from redraft.text.words import split_words
 from small_models import FAMILIES, WritingModel, tiny_model_for
 from tokenizers_in_memory import TOKENIZERS
 
@@ -122,7 +122,7 @@ def test_candidates_that_read_the_same_are_one() -> None:
 # Batches
 
 
-def seen(found: Sequence[redraft.Decoded]) -> list[Any]:
+def seen(found: Sequence[redraft.Result]) -> list[Any]:
     return [
         [(c.output, c.tokens, c.edit_score, c.truncated, [v.status for v in c.edits]) for c in one.candidates]
         for one in found

@@ -8,7 +8,7 @@ import pytest
 from training.settings import read_recipe
 
 ROOT = Path(__file__).resolve().parent.parent
-SHIPPED = sorted((ROOT / "src" / "redraft").glob("*/shipped"))
+SHIPPED = sorted(path for path in (ROOT / "src" / "redraft").glob("models/*") if (path / "README.md").exists())
 TABLES = {path.name: path for folder in SHIPPED for path in folder.glob("*.tsv.xz")}
 NUMBER = re.compile(r"-?[0-9]*")
 LONGEST = 6  # words of a phrase
@@ -52,9 +52,9 @@ def test_no_training_reads_a_source_without_origin_and_licence():
         assert "NC" not in licence, tag
 
 
-@pytest.mark.parametrize("name", ["align", "check", "constrain", "decode"])
+@pytest.mark.parametrize("name", ["aligner", "checker", "planner", "rewriter"])
 def test_every_card_names_the_licence(name):
-    card = (ROOT / "src" / "redraft" / name / "shipped" / "README.md").read_text(encoding="utf-8")
+    card = (ROOT / "src" / "redraft" / "models" / name / "README.md").read_text(encoding="utf-8")
     assert re.search(r"licensed\s+under CC BY-SA 4.0", card)
     assert "](../../../../LICENSE-MODELS.md)" in card
 
@@ -70,13 +70,13 @@ def phrases(name, row):
     """The cells of a row that hold words; all others must be numbers."""
     if name in ("common_names.tsv.xz", "reviewed_targets.tsv.xz"):
         return [phrase.strip() for cell in row for phrase in cell.split(";")]
-    if name == "relations.tsv.xz":
+    if name == "wordnet_relations.tsv.xz":
         if row[0] == "_":  # a word, and what stands before it in fixed terms
             return [row[1], *(phrase.strip() for phrase in row[2].split(";"))]
         words = " ".join(row[1:]).split()
         assert not {"the", "of"} & set(words), row  # a list of words, no definition
         return words
-    words = [0] if name in ("commonness.tsv.xz", "sides.tsv.xz") else [0, *range(4, len(row), 2)]
+    words = [0] if name in ("word_frequency.tsv.xz", "complexity_ratio.tsv.xz") else [0, *range(4, len(row), 2)]
     assert all(NUMBER.fullmatch(cell) for at, cell in enumerate(row) if at not in words), row
     return [row[at] for at in words]
 

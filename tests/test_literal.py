@@ -9,16 +9,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from redraft import Edit, EditPlan
-from redraft.constrain.grammar import article_before, in_form_of
-from redraft.constrain.literal import literal
-from redraft.constrain.phrases import places
-from redraft.constrain.verdicts import judge
+from redraft.plan.apply_edits import apply_edits
+from redraft.plan.phrases import places
+from redraft.plan.verdicts import judge
+from redraft.text.inflection import article_before, in_form_of
 
 insert, delete, substitute = Edit.insert, Edit.delete, Edit.substitute
 
 
 def made(source: str, *edits: Edit) -> str:
-    return literal(EditPlan(source, edits))
+    return apply_edits(EditPlan(source, edits))
 
 
 @pytest.mark.parametrize("source, edits, text", [
@@ -198,7 +198,7 @@ def plans(draw):
 
 @given(plans())
 def test_what_is_asked_for_is_done_and_nothing_else(plan):
-    text = literal(plan)
+    text = apply_edits(plan)
     assert [verdict.status for verdict in judge(plan, text)] == ["satisfied"] * len(plan.edits)
     written = {edit.phrase.lower(): list(edit.targets) for edit in plan.edits}
     words = re.findall(r"\w+", plan.source.lower())
@@ -214,7 +214,7 @@ def test_any_text_is_edited_without_an_error(source, data):
     words = [word for word in re.findall(r"\S+", source) if places(source, delete(word), any_case=True)]
     assume(words)
     edits = [delete(word) for word in data.draw(st.lists(st.sampled_from(words), max_size=3))]
-    text = literal(EditPlan(source, tuple(edits)))
+    text = apply_edits(EditPlan(source, tuple(edits)))
     assert sum(map(str.isdigit, text)) <= sum(map(str.isdigit, source))
     if not edits:
         assert text == source

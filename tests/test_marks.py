@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft import Edit, EditPlan
-from redraft.align.words import split_words
-from redraft.constrain.marks import Mark, mark, unmark
+from redraft.plan.marked_source import Mark, mark, unmark
+from redraft.text.words import split_words
 
 SOURCE = "The artisans remain in the old town."
 

@@ -12,12 +12,20 @@ import pytest
 from redraft.check.meaning import SAME, Meaning
 from redraft.check.meaning_check import MeaningCheck, Weights
 from redraft.check.word_facts import WordFacts
-from redraft.constrain.planner import Planner
 from redraft.errors import ConfigError, CorpusError, ModelError
-from redraft.fit.checker import CheckerTraining, Drawn, train_checker
-from redraft.fit.checker_data import CheckExample, SafeEdits, added, read_inference, read_judged, sort_of, words_of
-from redraft.fit.losses import modifier_lost, part_lost
+from redraft.fit.checker.checker_examples import (
+    CheckExample,
+    SafeEdits,
+    added,
+    read_inference,
+    read_judged,
+    sort_of,
+    words_of,
+)
+from redraft.fit.checker.checker_training import CheckerTraining, Drawn, train_checker
+from redraft.fit.checker.omissions import modifier_lost, part_lost
 from redraft.fit.tagged_pairs import TaggedPair
+from redraft.plan.planner import Planner
 
 REVERSED = [
     ("Patients are advised to abstain from alcohol.", "People should not abstain from alcohol."),
@@ -280,7 +288,7 @@ def test_a_training_goes_on_from_an_earlier_check(planner, check, tmp_path: Path
 
 
 def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkeypatch):
-    from redraft.fit import checker
+    from redraft.fit.checker import checker_training as checker
 
     monkeypatch.setattr(checker, "_EVERY", 2)
     settings = CheckerTraining(steps=4, batch=4, held=40)

@@ -10,18 +10,16 @@ import sacrebleu
 
 from published import FOLDER, needs_corpora
 from redraft import Edit, EditPlan
-from redraft.constrain.verdicts import Verdict, judge
 from redraft.errors import ConfigError, CorpusError
 from redraft.evaluate import fkgl, load_corpus
 from redraft.evaluate.bertscore import BertScore
 from redraft.evaluate.bleu import Bleu
-from redraft.evaluate.fkgl import Fkgl, split_plainly, splitter
-from redraft.evaluate.measures import Texts
-from redraft.evaluate.precision import PlanPrecision
+from redraft.evaluate.fkgl import Fkgl, split_plainly, splitter, syllables
+from redraft.evaluate.measures import Texts, tokenized
+from redraft.evaluate.plan_precision import PlanPrecision
 from redraft.evaluate.satisfaction import Satisfaction
 from redraft.evaluate.surface import Surface
-from redraft.evaluate.syllables import syllables
-from redraft.evaluate.tokens import tokenized
+from redraft.plan.verdicts import Verdict, judge
 from small_models import save_small_bert
 
 

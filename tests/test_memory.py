@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from redraft.cli.main import main
-from redraft.decode import room
+from redraft.decode import search
 from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
 from redraft.errors import ConfigError
@@ -64,10 +64,10 @@ def test_other_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_search_that_does_not_fit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     redrafter = Redrafter(SCRIPTED, config=DecodeConfig(beams=50, max_tokens=1_000))
-    monkeypatch.setattr(room, "free_memory", lambda device: 1_000_000)
+    monkeypatch.setattr(search, "free_memory", lambda device: 1_000_000)
     with pytest.raises(ConfigError, match=r"50 beams of up to 1,000 tokens for 1 sentences .*\n  Lower beams"):
         redrafter("The artisans remain old .")
-    monkeypatch.setattr(room, "free_memory", lambda device: None)  # nobody says
+    monkeypatch.setattr(search, "free_memory", lambda device: None)  # nobody says
     assert redrafter("The artisans remain old .").output
 
 

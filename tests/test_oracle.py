@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from published import FOLDER, needs_corpora
 from redraft import Edit, EditPlan, read_plans
-from redraft.align.exact import align_exactly
+from redraft.align.exact_aligner import align_exactly
 from redraft.align.links import parse_links
-from redraft.align.pairs import SentencePair, read_aligned, split_at_spaces
-from redraft.constrain.oracle import extract
-from redraft.constrain.verdicts import judge
+from redraft.align.sentence_pairs import SentencePair, read_aligned, split_at_spaces
 from redraft.errors import CorpusError
-from redraft.evaluate.report.links_page import Shown, links_page
+from redraft.evaluate.report.alignment_page import Shown, links_page
+from redraft.plan.extraction import extract
+from redraft.plan.verdicts import judge
 
 
 def plan(source, target, links, which="all"):

@@ -3,7 +3,7 @@
 import pytest
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.testing import ScriptedModel
+from redraft.decode.scripted_model import ScriptedModel
 
 # The model would rather say "last" at once, and then stop.
 WORDS = ["first", "mid", "last", "x"]

@@ -11,11 +11,11 @@ import pytest
 from ports import free_port
 from redraft import EditPlan, Simplifier
 from redraft.decode.eight_bit_model import holds_eight_bit_model
-from redraft.decode.loading import shipped_folder
+from redraft.models import bundled
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
-    pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights"),
+    pytest.mark.skipif(not holds_eight_bit_model(bundled("rewriter")), reason="the tree has no weights"),
     pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium"),
 ]
 TEXT = "The physician commenced the procedure.\n\nHe was discharged on 12 May 2019."

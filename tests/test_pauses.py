@@ -1,11 +1,11 @@
-"""Work that goes first at a pause of other work with the same model changes nothing."""
+"""Work that goes first at a yield point of other work with the same model changes nothing."""
 
 import sys
 
 import pytest
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.pauses import at_pauses
+from redraft.cancellation import at_yield_points
 from small_models import tiny_model_for
 from tokenizers_in_memory import byte_level
 
@@ -31,10 +31,10 @@ def test_work_that_goes_first_changes_nothing(kind, goes_first):
         if sys._getframe(2).f_globals["__name__"] == "redraft.decode.search":
             in_search.add(alone)
         if not alone:
-            with at_pauses(lambda alone: None):
+            with at_yield_points(lambda alone: None):
                 found.append(one.rewrite(OTHER))
 
-    with at_pauses(let_go_first):
+    with at_yield_points(let_go_first):
         assert one.rewrite(FIRST) == expected
     assert all(again == others for again in found)
     assert in_search == {not goes_first}
@@ -55,6 +55,6 @@ def test_a_search_can_be_stopped_at_any_step(kind):
             raise Stop
 
     expected = one.rewrite(FIRST)
-    with at_pauses(stop), pytest.raises(Stop):
+    with at_yield_points(stop), pytest.raises(Stop):
         one.rewrite(FIRST)
     assert one.rewrite(FIRST) == expected

@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from redraft import Edit, EditPlan
-from redraft.constrain.phrases import check_spans, needs, places
-from redraft.constrain.verdicts import judge
 from redraft.errors import PlanError
+from redraft.plan.phrases import check_spans, needs, places
+from redraft.plan.verdicts import judge
 from time_limit import within
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.decode.pieces import divided, parted, united
+from redraft.simplify.long_inputs import pieces_of, split_long_text, split_plan, united
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -27,7 +27,7 @@ texts = st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(JOINTS)), max
 @given(texts | st.text(), st.integers(1, 12))
 def test_pieces_fit_and_joined_are_the_text(text, limit):
     fits = words_at_most(limit)
-    pieces = parted(text, fits)
+    pieces = split_long_text(text, fits)
     if pieces is not None:
         assert "".join(pieces) == text
         assert all(map(fits, pieces))
@@ -36,14 +36,14 @@ def test_pieces_fit_and_joined_are_the_text(text, limit):
 
 @given(texts, st.integers(1, 12))
 def test_a_text_is_refused_only_for_a_stretch_without_a_sign(text, limit):
-    if parted(text, words_at_most(limit)) is None:
+    if split_long_text(text, words_at_most(limit)) is None:
         stretches = re.split(r"(?<=[,;]) ", text)
         assert max(len(stretch.split()) for stretch in stretches) > limit
 
 
 @given(texts)
 def test_a_text_that_fits_stays_whole(text):
-    assert parted(text, lambda _: True) == [text]
+    assert split_long_text(text, lambda _: True) == [text]
 
 
 @pytest.mark.parametrize("text, limit, pieces", [
@@ -62,12 +62,12 @@ def test_a_text_that_fits_stays_whole(text):
     pytest.param("So, it cost 11,000 crowns in 1990 or so", 4, None, id="no-place-in-one-half"),
 ])  # fmt: skip
 def test_where_a_text_is_parted(text, limit, pieces):
-    assert parted(text, words_at_most(limit)) == pieces
+    assert split_long_text(text, words_at_most(limit)) == pieces
 
 
 def test_long_texts_take_no_deep_recursion():
     text = "an old man, " * 5000
-    pieces = parted(text, words_at_most(90))
+    pieces = split_long_text(text, words_at_most(90))
     assert "".join(pieces) == text
     assert len(pieces) < 400
 
@@ -82,12 +82,12 @@ def redrafter():
 
 
 def test_what_the_model_reads_is_left_alone(redrafter):
-    assert redrafter.pieces(" the old man, and the king ") == [" the old man, and the king "]
+    assert pieces_of(redrafter, " the old man, and the king ") == [" the old man, and the king "]
 
 
 def test_every_piece_can_be_read(redrafter):
     text = "The artisans remain old, and the king ruled in 1720; " * 8
-    pieces = redrafter.pieces(text)
+    pieces = pieces_of(redrafter, text)
     assert len(pieces) > 1
     assert " ".join(pieces) == text.strip()
     assert len(redrafter.rewrite(pieces)) == len(pieces)
@@ -96,22 +96,22 @@ def test_every_piece_can_be_read(redrafter):
 def test_the_limit_itself_is_read(redrafter):
     room = redrafter.model.config.max_position_embeddings
     text = "1" * (room - 2) + ","  # a token for each sign, and the end
-    assert redrafter.pieces(text) == [text]
-    assert redrafter.pieces(f"{text} 1") == [text, "1"]
-    assert redrafter.pieces(f"1{text} 1") == [f"1{text} 1"]
+    assert pieces_of(redrafter, text) == [text]
+    assert pieces_of(redrafter, f"{text} 1") == [text, "1"]
+    assert pieces_of(redrafter, f"1{text} 1") == [f"1{text} 1"]
 
 
 def test_a_decoder_only_model_has_its_sentence_whole():
     tokenizer = single_digits()
     text = "the old man, " * 60
-    assert Redrafter(tiny_model_for("gpt2", tokenizer), tokenizer).pieces(text) == [text]
+    assert pieces_of(Redrafter(tiny_model_for("gpt2", tokenizer), tokenizer), text) == [text]
 
 
 PARTED = EditPlan("a b ; c d", (Edit.insert("a", span=(0, 1)), Edit.delete("d", span=(8, 9))))
 
 
 def test_edits_go_with_the_piece_they_stand_in():
-    assert divided(PARTED, ["a b ;", "c d"]) == [
+    assert split_plan(PARTED, ["a b ;", "c d"]) == [
         EditPlan("a b ;", (Edit.insert("a", span=(0, 1)),)),
         EditPlan("c d", (Edit.delete("d", span=(2, 3)),)),
     ]
@@ -126,7 +126,7 @@ def test_edits_go_with_the_piece_they_stand_in():
 ])  # fmt: skip
 def test_a_split_goes_to_a_piece(split, at):
     plan = EditPlan("a b ; c d e f", (Edit.insert("a", span=(0, 1)), split), "light")
-    parts = divided(plan, ["a b ;", "c d e f"])
+    parts = split_plan(plan, ["a b ;", "c d e f"])
     assert [part.source for part in parts] == ["a b ;", "c d e f"]
     assert [[edit.kind for edit in part.edits if edit.kind == "split"] for part in parts] == (
         [["split"], []] if at == 0 else [[], ["split"]]
@@ -138,7 +138,7 @@ def test_a_split_goes_to_a_piece(split, at):
 
 def test_splits_anywhere_go_to_different_pieces():
     plan = EditPlan("a b ; c d e f ; g", (Edit.split(), Edit.split()))
-    assert [len(part.edits) for part in divided(plan, ["a b ;", "c d e f ;", "g"])] == [1, 1, 0]
+    assert [len(part.edits) for part in split_plan(plan, ["a b ;", "c d e f ;", "g"])] == [1, 1, 0]
 
 
 def test_plans_of_pieces_are_united_and_divided_again():
@@ -149,15 +149,15 @@ def test_plans_of_pieces_are_united_and_divided_again():
     ]
     whole = united("a b ;  c a", plans)
     assert [edit.span for edit in whole.edits] == [None, (0, 1), None, (9, 10)]
-    assert divided(whole, pieces) == plans
+    assert split_plan(whole, pieces) == plans
 
 
 def test_splits_stay_in_their_order():
     plan = EditPlan("a b", (Edit.split(), Edit.insert("a", span=(0, 1)), Edit.split("b")))
-    assert divided(plan, ["a b"]) == [plan]
+    assert split_plan(plan, ["a b"]) == [plan]
 
 
 @pytest.mark.parametrize("edit", [Edit.insert("x"), Edit.delete("b ; c", span=(2, 7))], ids=["no-place", "across"])
 def test_a_plan_with_an_edit_in_no_piece_stays_whole(edit):
     plan = EditPlan(PARTED.source, (*PARTED.edits, edit))
-    assert divided(plan, ["a b ;", "c d"]) == [plan]
+    assert split_plan(plan, ["a b ;", "c d"]) == [plan]

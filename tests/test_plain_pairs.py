@@ -9,14 +9,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.align.gold import GoldPair
+from redraft.align.aligner_network import HeadConfig
+from redraft.align.gold_alignments import GoldPair
 from redraft.align.links import shown_links
-from redraft.align.network import HeadConfig
 from redraft.errors import ConfigError, CorpusError
-from redraft.fit.aligner import AlignerTraining, linked_by, train_aligner
-from redraft.fit.gold_sets import EVALUATION, MAIN, OTHER
-from redraft.fit.made_pairs import make_pair, make_pairs, read_synonyms
-from redraft.fit.plain_pairs import PlainPairs, SoftPair
+from redraft.fit.aligner.aligner_training import AlignerTraining, linked_by, train_aligner
+from redraft.fit.aligner.gold_splits import EVALUATION, MAIN, OTHER
+from redraft.fit.aligner.unlabelled_pairs import PlainPairs, SoftPair
+from redraft.fit.synthetic_pairs import make_pair, make_pairs, read_synonyms
 from redraft.fit.tagged_pairs import normal, read_tagged
 from small_models import save_small_bert
 

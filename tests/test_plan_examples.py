@@ -8,16 +8,16 @@ import pytest
 
 from redraft import Edit, EditPlan
 from redraft.align.links import parse_links
-from redraft.align.pairs import SentencePair
-from redraft.align.trained import TrainedAligner
-from redraft.constrain.commonness import Commonness, Known
-from redraft.constrain.edits import folded
-from redraft.constrain.lexicon import Entry, Lexicon
-from redraft.constrain.marks import PLACEHOLDERS, mark
-from redraft.constrain.sides import Sides
-from redraft.constrain.verdicts import judge
+from redraft.align.sentence_pairs import SentencePair
+from redraft.align.trained_aligner import TrainedAligner
 from redraft.fit.linked_pairs import LinkedPair
-from redraft.fit.plan_examples import SHARES, PlanExample, PlanSampler, can_join, joined, strength_of
+from redraft.fit.rewriter.plan_examples import SHARES, PlanExample, PlanSampler, can_join, joined, strength_of
+from redraft.plan.complexity_ratio import ComplexityRatios
+from redraft.plan.edits import folded
+from redraft.plan.lexicon import Entry, Lexicon
+from redraft.plan.marked_source import PLACEHOLDERS, mark
+from redraft.plan.verdicts import judge
+from redraft.text.word_frequency import Known, WordFrequency
 
 SEEDS = range(150)
 
@@ -32,8 +32,8 @@ def linked(source: str, target: str, links: str | None = None) -> LinkedPair:
 def sampler(much: str | None = None, *, bare_splits: bool = False, **targets: str) -> PlanSampler:
     """Draws one kind of plan; `targets` are the lexicon: physician="doctor,medic"."""
     entries = {word: Entry(9, 0, 9, tuple((text, 0.3) for text in texts.split(","))) for word, texts in targets.items()}
-    common = Commonness(dict.fromkeys(["the", "treated", "people", "town", "doctor"], Known(5.0)))
-    sides = Sides({"physician": 1.0, "treated": -1.0})
+    common = WordFrequency(dict.fromkeys(["the", "treated", "people", "town", "doctor"], Known(5.0)))
+    sides = ComplexityRatios({"physician": 1.0, "treated": -1.0})
     shares = SHARES if much is None else {much: 1.0}
     return PlanSampler(Lexicon(entries), common, sides, shares, bare_splits)
 
@@ -181,14 +181,14 @@ def test_who_is_told_nothing_is_not_to_split_unless_the_pairs_are_to_be_learned_
 
 def test_words_behind_placeholders_are_so_on_both_sides() -> None:
     one = linked("He met Ann Lee in Rome in 1999 .", "He saw Ann Lee in Rome in 1999 .")
-    shielded = [example for example in drawn(one, "all") if PLACEHOLDERS[0] in example.target]
-    assert 0 < len(shielded) < len(SEEDS) / 3
-    for example in shielded:
+    masked = [example for example in drawn(one, "all") if PLACEHOLDERS[0] in example.target]
+    assert 0 < len(masked) < len(SEEDS) / 3
+    for example in masked:
         signs = [sign for sign in example.plan.source if sign in PLACEHOLDERS]
         assert signs == [sign for sign in example.target if sign in PLACEHOLDERS] == [*PLACEHOLDERS[: len(signs)]]
         assert set(signs) <= set(named(example, "insert"))
         assert example.plan.source.replace("met", "saw") == example.target or "saw" not in example.target
-    assert any("Ann" not in example.target and "Lee" not in example.target for example in shielded)
+    assert any("Ann" not in example.target and "Lee" not in example.target for example in masked)
 
 
 # What is true

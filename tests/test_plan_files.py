@@ -10,9 +10,9 @@ import tracemalloc
 import pytest
 from hypothesis import given
 
-from redraft.constrain.edits import Edit, EditPlan
-from redraft.constrain.plan_files import read_plans, write_jsonl, write_plans
 from redraft.errors import ConfigError, PlanError
+from redraft.plan.edits import Edit, EditPlan
+from redraft.plan.plan_files import read_plans, write_jsonl, write_plans
 from test_edits import plans
 
 GOOD = b'{"source": "They remain old .", "edits": [{"delete": "remain"}]}'

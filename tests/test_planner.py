@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 import torch
 
-from redraft.align.pairs import SentencePair
-from redraft.constrain.commonness import Commonness, Known
-from redraft.constrain.lexicon import Entry
-from redraft.constrain.planner import Planner
-from redraft.constrain.predicted import Levels
+from redraft.align.sentence_pairs import SentencePair
 from redraft.errors import ConfigError, CorpusError, ModelError, PlanError
-from redraft.fit import predictor as fit_predictor
 from redraft.fit.calibration import calibrate, calibration_error, fit_logistic
-from redraft.fit.forms import agreement, forms, inflected, lemmas, siblings
-from redraft.fit.lexicon import counted_lexicon, make_lexicon, read_difficulty
-from redraft.fit.lexicon_counts import Counts, count_pairs
 from redraft.fit.linked_pairs import LinkedPair, link_pairs, read_linked
-from redraft.fit.planner import train_planner
-from redraft.fit.predictor import PredictorTraining, held_share, label, without
+from redraft.fit.planner import classifier_training
+from redraft.fit.planner.classifier_training import ClassifierTraining, held_share, label, without
+from redraft.fit.planner.lexicon_counts import Counts, count_pairs
+from redraft.fit.planner.lexicon_training import counted_lexicon, make_lexicon, read_difficulty
+from redraft.fit.planner.planner_training import train_planner
+from redraft.fit.planner.target_counts import Ranker, Targets, fit_ranker
 from redraft.fit.tagged_pairs import TaggedPair
-from redraft.fit.targets import Ranker, Targets, fit_ranker
+from redraft.fit.word_forms import agreement, forms, inflected, lemmas, siblings
+from redraft.plan.lexicon import Entry
+from redraft.plan.planner import Planner
+from redraft.plan.prediction import Levels
+from redraft.text.word_frequency import Known, WordFrequency
 
 SUBJECTS = ("the man", "a woman", "my old friend", "this child", "our teacher", "some people")
 OBJECTS = ("a house", "the road", "two dogs", "a long letter", "the garden", "warm soup")
@@ -99,7 +99,7 @@ def test_forms_by_the_dictionary():
     assert (agreement("began", "started"), agreement("began", "house"), agreement("began", "xyzzy")) == (1, -1, 0)
 
 
-COMMON = Commonness({
+COMMON = WordFrequency({
     "start": Known(5.5), "started": Known(5.5), "starts": Known(5.0), "began": Known(5.2), "commenced": Known(3.9),
     "commence": Known(3.6), "commences": Known(3.0), "was": Known(7.0), "initiated": Known(3.8), "it": Known(7.0),
     "inaugurated": Known(3.0), "launched": Known(4.8), "commencing": Known(3.5),
@@ -139,7 +139,7 @@ def test_pairs_without_a_replacement_make_a_ranker_too():
 
 def test_the_ranker_learns_what_people_choose():
     counted = {word: {"often": 8, "sometimes": 2} for word in ("hard", "dark", "cold", "loud", "grim")}
-    common = Commonness({word: Known(5.0) for word in (*counted, "often", "sometimes", "never-chosen")})
+    common = WordFrequency({word: Known(5.0) for word in (*counted, "often", "sometimes", "never-chosen")})
     counts = targets_of(counted).counts
     targets = Targets(counts, {word: {"never-chosen"} for word in counted}, common)
     ranker = fit_ranker(targets)
@@ -201,16 +201,16 @@ def test_a_word_is_guessed_without_its_own_count():
     assert without(entry, 1) == Entry(2, 0, 1, entry.targets)
     assert without(entry, 2) == Entry(2, 1, 0, entry.targets)
     assert without(Entry(1, 0, 1, entry.targets), 2) == Entry(0, 0, 0, entry.targets)
-    assert without(entry, fit_predictor.IGNORED) is entry
+    assert without(entry, classifier_training.IGNORED) is entry
     assert without(None, 1) is None
 
 
 def test_a_source_is_held_out_with_all_its_rewritings():
-    settings = PredictorTraining(held=0.25)
+    settings = ClassifierTraining(held=0.25)
     shares = [held_share(f"sentence {number}", settings) for number in range(4000)]
     assert np.mean(np.array(shares) < 1) == pytest.approx(0.25, abs=0.03)
     assert held_share("Sentence 1!", settings) == shares[1]  # case and signs apart, the same
-    assert held_share("sentence 1", PredictorTraining(held=0.25, seed=1)) != shares[1]
+    assert held_share("sentence 1", ClassifierTraining(held=0.25, seed=1)) != shares[1]
 
 
 def test_a_logistic_finds_its_weights():
@@ -248,7 +248,8 @@ def trained(tmp_path_factory):
     out = tmp_path_factory.mktemp("planner")
     said = []
     planner = train_planner(
-        toy_pairs(300), out, PredictorTraining(epochs=4, batch=16, rate=2e-3, held=0.15), device="cpu", say=said.append,
+        toy_pairs(300), out, ClassifierTraining(epochs=4, batch=16, rate=2e-3, held=0.15),
+        device="cpu", say=said.append,
         synonyms={"quietly": ["silently"]}, difficulty={"purchased": 3.0, "bought": 1.5},
     )  # fmt: skip
     return planner, out, said
@@ -301,7 +302,7 @@ def test_a_very_long_sentence_is_planned_as_far_as_the_encoder_reads(trained):
 
 def test_the_report_has_what_was_measured(trained):
     _, out, said = trained
-    about = json.loads((out / "predictor.json").read_text(encoding="utf-8"))
+    about = json.loads((out / "planner.json").read_text(encoding="utf-8"))
     assert about["held"]["substitute"]["mean_precision"] > 90
     assert about["held"]["delete"]["calibration_error"] < 5
     assert about["settings"]["epochs"] == 4
@@ -319,12 +320,12 @@ def kill_at(step):
 
 def test_a_killed_training_ends_as_if_it_had_not_been(trained, tmp_path, monkeypatch):
     planner, _, _ = trained
-    pairs, tables = list(linked(toy_pairs(120))), planner.predictor.tables
-    settings = PredictorTraining(epochs=2, batch=16, held=0.2)
-    monkeypatch.setattr(fit_predictor, "_EVERY", 3)
+    pairs, tables = list(linked(toy_pairs(120))), planner.classifier.tables
+    settings = ClassifierTraining(epochs=2, batch=16, held=0.2)
+    monkeypatch.setattr(classifier_training, "_EVERY", 3)
 
     def train(folder, say):
-        fit_predictor.train_predictor(pairs, tables, tmp_path / folder, settings, device="cpu", say=say)
+        classifier_training.train_classifier(pairs, tables, tmp_path / folder, settings, device="cpu", say=say)
         return (tmp_path / folder / "head.safetensors").read_bytes()
 
     whole = train("whole", lambda text: None)
@@ -337,12 +338,14 @@ def test_a_killed_training_ends_as_if_it_had_not_been(trained, tmp_path, monkeyp
 
 def test_a_checkpoint_of_another_training_is_refused(trained, tmp_path, monkeypatch):
     planner, _, _ = trained
-    monkeypatch.setattr(fit_predictor, "_EVERY", 1)
+    monkeypatch.setattr(classifier_training, "_EVERY", 1)
 
     def train(epochs, say):
-        settings = PredictorTraining(epochs=epochs, batch=16, held=0.2)
+        settings = ClassifierTraining(epochs=epochs, batch=16, held=0.2)
         pairs = list(linked(toy_pairs(80)))
-        fit_predictor.train_predictor(pairs, planner.predictor.tables, tmp_path, settings, device="cpu", say=say)
+        classifier_training.train_classifier(
+            pairs, planner.classifier.tables, tmp_path, settings, device="cpu", say=say
+        )
 
     with pytest.raises(KeyboardInterrupt):
         train(2, kill_at(1))
@@ -353,7 +356,9 @@ def test_a_checkpoint_of_another_training_is_refused(trained, tmp_path, monkeypa
 def test_too_few_pairs(trained, tmp_path):
     planner, _, _ = trained
     with pytest.raises(ConfigError, match="3 pairs are too few"):
-        fit_predictor.train_predictor(list(linked(toy_pairs(3))), planner.predictor.tables, tmp_path, device="cpu")
+        classifier_training.train_classifier(
+            list(linked(toy_pairs(3))), planner.classifier.tables, tmp_path, device="cpu"
+        )
 
 
 def test_a_folder_without_a_predictor(tmp_path):
@@ -362,7 +367,7 @@ def test_a_folder_without_a_predictor(tmp_path):
 
 
 @pytest.mark.parametrize("name, content", [
-    ("predictor.json", b"{}"), ("predictor.json", b"[]"), ("predictor.json", b"no"), ("head.safetensors", b"short"),
+    ("planner.json", b"{}"), ("planner.json", b"[]"), ("planner.json", b"no"), ("head.safetensors", b"short"),
 ])  # fmt: skip
 def test_a_folder_with_a_broken_predictor(trained, tmp_path, name, content):
     _, out, _ = trained
@@ -377,8 +382,8 @@ def test_a_head_belongs_to_its_encoder(trained, tmp_path):
     _, out, _ = trained
     for path in out.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    about = json.loads((out / "predictor.json").read_text(encoding="utf-8"))
-    (tmp_path / "predictor.json").write_text(json.dumps({**about, "encoder": "other"}), encoding="utf-8")
+    about = json.loads((out / "planner.json").read_text(encoding="utf-8"))
+    (tmp_path / "planner.json").write_text(json.dumps({**about, "encoder": "other"}), encoding="utf-8")
     with pytest.raises(ModelError, match="trained above another encoder"):
         Planner.load(tmp_path, device="cpu")
 

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.align.addresses import is_address
-from redraft.align.names import missing_negations
-from redraft.align.words import normal, split_words
-from redraft.constrain.common_names import CommonName, CommonNames
-from redraft.constrain.commonness import Commonness, Known
-from redraft.constrain.edits import Edit, EditPlan
-from redraft.constrain.lexicon import Entry, Lexicon, key_of
-from redraft.constrain.predicted import Levels, Predicted, Sureness, units
-from redraft.constrain.readable import unreadable
-from redraft.constrain.target_guard import TargetGuard
-from redraft.constrain.wishes import KEPT, WANTED, Wish, Wishes
 from redraft.errors import ConfigError, ModelError
+from redraft.plan.common_names import CommonName, CommonNames
+from redraft.plan.edits import Edit, EditPlan
+from redraft.plan.lexicon import Entry, Lexicon, key_of
+from redraft.plan.prediction import Calibration, Levels, PlanPrediction, units
+from redraft.plan.target_guard import TargetGuard
+from redraft.plan.user_constraints import KEPT, WANTED, UserConstraint, UserConstraints
+from redraft.text.eligibility import ineligible_reason
+from redraft.text.names import missing_negations
+from redraft.text.protected_spans import is_address
+from redraft.text.word_frequency import Known, WordFrequency
+from redraft.text.words import normal, split_words
 
 LEXICON = Lexicon({
     "physician": Entry(69, 18, 16, (("doctor", 0.6), ("medical doctor", 0.1))),
@@ -29,7 +29,7 @@ LEXICON = Lexicon({
     "prior": Entry(50, 5, 10, (("before", 0.5),)),
     "artisans": Entry(4, 2, 0, (("craftsmen", 0.5),)),
 })  # fmt: skip
-SURE = Sureness(1.0, 1.0, 0.0)
+SURE = Calibration(1.0, 1.0, 0.0)
 
 
 LEVELS = Levels(0.72, 0.2, 0.75)
@@ -37,8 +37,8 @@ LEVELS = Levels(0.72, 0.2, 0.75)
 
 def unfinished(source, words, chances, strength, *, lexicon=LEXICON, **more):
     levels = Levels.of(strength)
-    return Predicted(
-        source=source, words=words, chances=chances, lexicon=lexicon, sureness=SURE, levels=levels, **more
+    return PlanPrediction(
+        source=source, words=words, chances=chances, lexicon=lexicon, calibration=SURE, levels=levels, **more
     )  # fmt: skip
 
 
@@ -199,14 +199,14 @@ def test_tables_come_back_as_they_were(tmp_path):
     again = Lexicon.load(tmp_path / "lexicon.tsv.xz")
     assert {phrase: again.entry(phrase) for phrase in again} == {phrase: LEXICON.entry(phrase) for phrase in LEXICON}
     assert again.longest == 2
-    common = Commonness({"the": Known(7.73), "cat": Known(4.9, 1.25)})
+    common = WordFrequency({"the": Known(7.73), "cat": Known(4.9, 1.25)})
     common.save(tmp_path / "words.tsv.xz")
-    words = Commonness.load(tmp_path / "words.tsv.xz")
+    words = WordFrequency.load(tmp_path / "words.tsv.xz")
     assert (words.zipf("The cat"), words.difficulty("cat"), words.difficulty("the cat")) == (4.9, 1.25, None)
     assert (words.zipf("xyzzy"), words.zipf("")) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("table", [Lexicon, Commonness])
+@pytest.mark.parametrize("table", [Lexicon, WordFrequency])
 @pytest.mark.parametrize(
     "content, message", [(b"nothing", "cannot be read"), (None, "cannot be read"), ("a\tb\tc", "line 1")]
 )
@@ -233,7 +233,7 @@ def test_number_words_and_addresses_stay():
 
 
 _KNOWN = "idiopathic thrombocytopenic purpura necessitates splenectomy red green blue yellow"
-COMMON = Commonness({word: Known(2.0) for word in _KNOWN.split()})
+COMMON = WordFrequency({word: Known(2.0) for word in _KNOWN.split()})
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ COMMON = Commonness({word: Known(2.0) for word in _KNOWN.split()})
     ],
 )
 def test_what_is_left_as_it_is(text, why):
-    assert unreadable(text, COMMON) == why
+    assert ineligible_reason(text, COMMON) == why
 
 
 def test_an_address_is_looked_for_in_no_time():
@@ -296,89 +296,93 @@ def test_a_negation_is_missed():
     assert missing_negations("There is no cure.", "It has not a cure.") == []
 
 
-def wishes(tmp_path, keep="", glossary=""):
+def user_constraints(tmp_path, keep="", glossary=""):
     (tmp_path / "keep.txt").write_text(keep, encoding="utf-8")
     (tmp_path / "glossary.tsv").write_text(glossary, encoding="utf-8")
-    return Wishes.read(tmp_path / "keep.txt", tmp_path / "glossary.tsv")
+    return UserConstraints.read(tmp_path / "keep.txt", tmp_path / "glossary.tsv")
 
 
 def test_wishes_win_over_predictions(tmp_path):
     plan = EditPlan("The physician commenced it .", (
         Edit.delete("physician", span=(4, 13)), Edit.substitute("commenced", "began", span=(14, 23)),
     ))  # fmt: skip
-    granted = wishes(tmp_path, keep="# names\nPHYSICIAN\n", glossary="commenced\tstarted\n").granted(plan)
-    assert [(edit.kind, edit.phrase, edit.targets, edit.note) for edit in granted.edits] == [
+    apply_to = user_constraints(tmp_path, keep="# names\nPHYSICIAN\n", glossary="commenced\tstarted\n").apply_to(plan)
+    assert [(edit.kind, edit.phrase, edit.targets, edit.note) for edit in apply_to.edits] == [
         ("insert", "physician", (), KEPT), ("substitute", "commenced", ("started",), WANTED),
         ("delete", "commenced", (), WANTED),
     ]  # fmt: skip
-    assert {edit.weight for edit in granted.edits} == {1.5}
+    assert {edit.weight for edit in apply_to.edits} == {1.5}
 
 
 def test_wishes_leave_splits_and_strength_as_they_are(tmp_path):
     splits = Edit.split(), Edit.split("physician", span=(4, 13)), Edit.split("commenced")
     plan = EditPlan("The physician commenced it .", splits, "strong")
-    granted = wishes(tmp_path, keep="PHYSICIAN\n", glossary="commenced\tphysician\n").granted(plan)
-    assert [edit for edit in granted.edits if edit.kind == "split"] == [splits[0], splits[2], splits[1]]
-    assert granted.strength == "strong"
+    apply_to = user_constraints(tmp_path, keep="PHYSICIAN\n", glossary="commenced\tphysician\n").apply_to(plan)
+    assert [edit for edit in apply_to.edits if edit.kind == "split"] == [splits[0], splits[2], splits[1]]
+    assert apply_to.strength == "strong"
 
 
 def test_wishes_may_be_patterns_and_are_found_as_whole_words(tmp_path):
-    granted = wishes(tmp_path, keep=r"/[A-Z]{2}-\d+/" + "\nart").granted(
+    apply_to = user_constraints(tmp_path, keep=r"/[A-Z]{2}-\d+/" + "\nart").apply_to(
         EditPlan("Use AB-12 and AB-3 for artful art .")
     )
-    assert [edit.phrase for edit in granted.edits] == ["AB-12", "AB-3", "art"]
+    assert [edit.phrase for edit in apply_to.edits] == ["AB-12", "AB-3", "art"]
 
 
 def test_plain_wishes_are_words_in_any_case_and_patterns_are_what_they_say(tmp_path):
     source = "The NASA probe is well-known , Alzheimer’s  disease and state-of-the-art art ."
-    found = wishes(tmp_path, keep="nasa\nwell\nart\nalzheimer's disease\n/[A-Z]{2,}/").granted(EditPlan(source))
+    found = user_constraints(tmp_path, keep="nasa\nwell\nart\nalzheimer's disease\n/[A-Z]{2,}/").apply_to(
+        EditPlan(source)
+    )
     assert [edit.phrase for edit in found.edits] == ["NASA", "Alzheimer’s  disease", "art"]
-    inside = wishes(tmp_path, keep=r"/\d+/").granted(EditPlan("Use AB-12 ."))
+    inside = user_constraints(tmp_path, keep=r"/\d+/").apply_to(EditPlan("Use AB-12 ."))
     assert [edit.phrase for edit in inside.edits] == ["AB-12"]
 
 
 def test_of_two_words_to_keep_the_longer_wins(tmp_path):
-    granted = wishes(tmp_path, keep="heart\nheart attack").granted(EditPlan("A heart attack ."))
-    assert [edit.phrase for edit in granted.edits] == ["heart attack"]
+    apply_to = user_constraints(tmp_path, keep="heart\nheart attack").apply_to(EditPlan("A heart attack ."))
+    assert [edit.phrase for edit in apply_to.edits] == ["heart attack"]
 
 
 def test_where_wishes_meet_the_glossary_wins(tmp_path):
-    granted = wishes(tmp_path, keep="heart attack", glossary="heart\tpump").granted(EditPlan("A heart attack ."))
-    assert [(edit.kind, edit.targets) for edit in granted.edits] == [("substitute", ("pump",)), ("delete", ())]
+    apply_to = user_constraints(tmp_path, keep="heart attack", glossary="heart\tpump").apply_to(
+        EditPlan("A heart attack .")
+    )
+    assert [(edit.kind, edit.targets) for edit in apply_to.edits] == [("substitute", ("pump",)), ("delete", ())]
 
 
 def test_what_a_wish_writes_is_forbidden_nowhere(tmp_path):
     plan = EditPlan("He commenced , then began .", (Edit.delete("began", span=(20, 25)),))
-    granted = wishes(tmp_path, glossary="commenced\tbegan").granted(plan)
-    assert [(edit.kind, edit.phrase) for edit in granted.edits] == [
+    apply_to = user_constraints(tmp_path, glossary="commenced\tbegan").apply_to(plan)
+    assert [(edit.kind, edit.phrase) for edit in apply_to.edits] == [
         ("substitute", "commenced"), ("delete", "commenced"),
     ]  # fmt: skip
 
 
 def test_a_target_that_holds_its_source_forbids_nothing(tmp_path):
-    granted = wishes(tmp_path, glossary="doctor	family doctor").granted(EditPlan("The doctor went ."))
-    assert [edit.kind for edit in granted.edits] == ["substitute"]
+    apply_to = user_constraints(tmp_path, glossary="doctor	family doctor").apply_to(EditPlan("The doctor went ."))
+    assert [edit.kind for edit in apply_to.edits] == ["substitute"]
 
 
 def test_a_word_that_is_its_own_target_is_kept(tmp_path):
-    (edit,) = wishes(tmp_path, glossary="mmhg\tmmHg").granted(EditPlan("It is 120 mmhg .")).edits
+    (edit,) = user_constraints(tmp_path, glossary="mmhg\tmmHg").apply_to(EditPlan("It is 120 mmhg .")).edits
     assert (edit.kind, edit.phrase) == ("insert", "mmHg")
 
 
 def test_plans_without_wishes_stay(tmp_path):
     plan = EditPlan("He went .", (Edit.delete("went"),))
-    assert wishes(tmp_path, keep="unheard").granted(plan) == plan
+    assert user_constraints(tmp_path, keep="unheard").apply_to(plan) == plan
 
 
 def places_one_by_one(asked, source):
-    """The slow twin: every wish in every place, the glossary first, then longer ones first."""
+    """The slow twin: every constraint in every place, the glossary first, then longer ones first."""
     words = split_words(source)
     places = [
-        (wish.target is None, 0 if wish.target else words[at].start - words[at + len(wish.words) - 1].end, number, at,
-         (words[at].start, words[at + len(wish.words) - 1].end))
-        for number, wish in enumerate(asked)
-        for at in range(len(words) - len(wish.words) + 1)
-        if wish.words == tuple(normal(word.text) for word in words[at : at + len(wish.words)])
+        (one.target is None, 0 if one.target else words[at].start - words[at + len(one.words) - 1].end, number, at,
+         (words[at].start, words[at + len(one.words) - 1].end))
+        for number, one in enumerate(asked)
+        for at in range(len(words) - len(one.words) + 1)
+        if one.words == tuple(normal(word.text) for word in words[at : at + len(one.words)])
     ]  # fmt: skip
     won = []
     for *_, (start, end) in sorted(places):
@@ -391,24 +395,24 @@ def places_one_by_one(asked, source):
 def test_many_wishes_are_found_as_one_by_one(seed):
     chance = random.Random(seed)
     phrases = [" ".join(chance.choices("abc", k=chance.randint(1, 4))) for _ in range(12)]
-    asked = [Wish.of(phrase, chance.choice((None, "x"))) for phrase in phrases]
+    asked = [UserConstraint.of(phrase, chance.choice((None, "x"))) for phrase in phrases]
     source = " ".join(chance.choices("abcd", k=30))
-    assert sorted(edit.span for edit in Wishes(tuple(asked)).edits(source)) == places_one_by_one(asked, source)
+    assert sorted(edit.span for edit in UserConstraints(tuple(asked)).edits(source)) == places_one_by_one(asked, source)
 
 
 def test_time_for_wishes_grows_as_the_text_does():
-    asked = Wishes((Wish.of("a"), *[Wish.of(f"a a a b{number}") for number in range(499)]))
+    asked = UserConstraints((UserConstraint.of("a"), *[UserConstraint.of(f"a a a b{number}") for number in range(499)]))
 
     def seconds(words):
         deleted = tuple(Edit.delete("a", span=(2 * at, 2 * at + 1)) for at in range(0, words, 20))
         plan = EditPlan("a " * words, deleted)
         began = time.process_time()
-        granted = asked.granted(plan)
+        apply_to = asked.apply_to(plan)
         found = time.process_time() - began
-        assert [edit.kind for edit in granted.edits] == ["insert"] * words
+        assert [edit.kind for edit in apply_to.edits] == ["insert"] * words
         return found
 
-    assert seconds(4_000) < 9 * seconds(1_000)  # 16 times as long, if wishes were compared with each other
+    assert seconds(4_000) < 9 * seconds(1_000)  # 16 times as long, if user constraints were compared with each other
 
 
 @pytest.mark.parametrize(
@@ -422,16 +426,16 @@ def test_time_for_wishes_grows_as_the_text_does():
 )
 def test_wishes_that_are_none(tmp_path, files, message):
     with pytest.raises(ConfigError, match=message):
-        wishes(tmp_path, **files)
+        user_constraints(tmp_path, **files)
 
 
 def test_a_file_of_wishes_that_is_not_there(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.txt cannot be read"):
-        Wishes.read(tmp_path / "none.txt")
+        UserConstraints.read(tmp_path / "none.txt")
 
 
 def test_a_pattern_that_matches_nothing_asks_for_nothing():
-    assert list(Wish.of("/x*/").edits("abc")) == []
+    assert list(UserConstraint.of("/x*/").edits("abc")) == []
 
 
 def test_what_the_meaning_needs_pulls_harder_than_what_may_stay():

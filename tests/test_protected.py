@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft import Edit, EditPlan
-from redraft.align.protected import MARKS, MOST, Shielded, protected, shield
-from redraft.align.words import split_words
-from redraft.constrain.shielded_plans import shielded_plan
+from redraft.plan.placeholders import mask_plan
+from redraft.text.protected_spans import MARKS, MOST, MaskedText, mask_protected, protected_spans
+from redraft.text.words import split_words
 
 insert, delete, substitute = Edit.insert, Edit.delete, Edit.substitute
 ONE, TWO, *_ = MARKS
@@ -50,7 +50,7 @@ ONE, TWO, *_ = MARKS
     pytest.param("Read this.\nName\tAge\nAnd this.", ["Name\tAge"], id="row-among-lines"),
 ])  # fmt: skip
 def test_found(text, found):
-    assert [text[start:end] for start, end in protected(text)] == found
+    assert [text[start:end] for start, end in protected_spans(text)] == found
 
 
 @pytest.mark.parametrize("text", [
@@ -66,7 +66,7 @@ def test_found(text, found):
     pytest.param("He said: word/word, word(s), #1 and word@.", id="signs-in-words"),
 ])  # fmt: skip
 def test_ordinary_words_are_not_protected(text):
-    assert protected(text) == []
+    assert protected_spans(text) == []
 
 
 RUNS = [
@@ -117,7 +117,7 @@ def test_time_is_linear():
     for run in RUNS:
         text = (run * 100_000)[:100_000]
         start = time.process_time()
-        protected(text)
+        protected_spans(text)
         taken = time.process_time() - start
         if taken > (0.2 if len(run) == 1 else 0.6):
             slow[run] = taken
@@ -131,17 +131,17 @@ texts = st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=40).ma
 
 @given(texts)
 def test_what_is_hidden_comes_back(text):
-    found = shield(text)
+    found = mask_protected(text)
     assert found.restore(found.text) == text
     assert found.intact(found.text)
     assert len(found.originals) == len(found.marks) == len(found.spans) <= MOST
     assert [text[slice(*span)] for span in found.spans] == list(found.originals)
-    assert sorted([*found.spans, *found.left]) == protected(text)
+    assert sorted([*found.spans, *found.left]) == protected_spans(text)
 
 
 @given(texts, st.data())
 def test_spans_move_there_and_back(text, data):
-    found = shield(text)
+    found = mask_protected(text)
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     moved = found.moved((start, end))
@@ -153,13 +153,13 @@ def test_spans_move_there_and_back(text, data):
 
 
 def test_shield():
-    found = shield("Pay €5 to a@b.com.")
-    assert found == Shielded(f"Pay {ONE} to {TWO}.", ("€5", "a@b.com"), ONE + TWO, ((4, 6), (10, 17)), ())
+    found = mask_protected("Pay €5 to a@b.com.")
+    assert found == MaskedText(f"Pay {ONE} to {TWO}.", ("€5", "a@b.com"), ONE + TWO, ((4, 6), (10, 17)), ())
     assert found.restore(f"To {TWO}, pay {ONE}.") == "To a@b.com, pay €5."
 
 
 def test_a_tab_gets_no_space_beside_it():
-    found = shield("It must be\tused in two\t  parts of the house, they say.")
+    found = mask_protected("It must be\tused in two\t  parts of the house, they say.")
     assert found.restore(f"It is{ONE} used in {TWO} parts.") == "It is\tused in\t  parts."
 
 
@@ -170,12 +170,12 @@ def test_a_tab_gets_no_space_beside_it():
     pytest.param(f"{ONE} {TWO} {MARKS[2]}", False, id="one-is-unknown"),
 ])  # fmt: skip
 def test_intact(output, intact):
-    assert shield("Pay €5 to a@b.com.").intact(output) is intact
+    assert mask_protected("Pay €5 to a@b.com.").intact(output) is intact
 
 
 def test_more_spans_than_placeholders():
     text = " and ".join(f"€{number}" for number in range(1, 11)) + f" {ONE}"
-    found = shield(text)
+    found = mask_protected(text)
     assert found.originals == (*(f"€{number}" for number in range(1, MOST)), ONE)  # what could be confused comes first
     assert [text[slice(*span)] for span in found.left] == ["€8", "€9", "€10"]
 
@@ -184,7 +184,7 @@ def test_more_spans_than_placeholders():
     "text", ["x".join(MARKS + MARKS), "x".join(map(chr, range(0xE004, 0xE020))), "x".join("\uf8ff" * 12)]
 )
 def test_more_private_characters_than_placeholders(text):
-    found = shield(text)
+    found = mask_protected(text)
     assert not set(found.marks) & {text[slice(*span)] for span in found.left}
     assert found.restore(found.text) == text
     assert found.intact(found.text)
@@ -226,9 +226,9 @@ def test_a_placeholder_is_a_word(text):
     pytest.param("Old men.", [delete("old")], "Old men.", [delete("old")], id="nothing-protected"),
 ])  # fmt: skip
 def test_plans(source, edits, text, moved):
-    plan, shielded = shielded_plan(EditPlan(source, tuple(edits), "light"))
+    plan, masked = mask_plan(EditPlan(source, tuple(edits), "light"))
     assert plan == EditPlan(text, tuple(moved), "light")
-    assert shielded.restore(plan.source) == source
+    assert masked.restore(plan.source) == source
 
 
 @given(texts, st.data())
@@ -240,8 +240,8 @@ def test_any_plan_can_be_shielded(source, data):
         make = data.draw(st.sampled_from([insert, delete]))
         if not any(edit.phrase.casefold() == word.text.casefold() for edit in edits):
             edits.append(make(word.text, span=span))
-    plan, shielded = shielded_plan(EditPlan(source, tuple(edits)))
-    assert shielded.restore(plan.source) == source
+    plan, masked = mask_plan(EditPlan(source, tuple(edits)))
+    assert masked.restore(plan.source) == source
     kept = [edit for edit in plan.edits if edit.kind == "delete"]
     asked = [edit for edit in edits if edit.kind == "delete"]
     assert [edit.phrase for edit in kept] == [edit.phrase for edit in asked]

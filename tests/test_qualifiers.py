@@ -2,8 +2,8 @@
 
 import pytest
 
-from redraft.align.qualifiers import qualifiers
-from redraft.align.words import split_words
+from redraft.text.qualifiers import qualifiers
+from redraft.text.words import split_words
 
 
 def found(source):

@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 
 from redraft import Edit, EditPlan
-from redraft.constrain.commonness import Commonness, Known
-from redraft.constrain.verdicts import judge
-from redraft.decode.decoded import Candidate, Decoded
-from redraft.decode.ranking import Faults, ranked
+from redraft.decode.result import Candidate, Result
+from redraft.plan.verdicts import judge
+from redraft.simplify.reranking import Faults, rerank
+from redraft.text.word_frequency import Known, WordFrequency
 
 KNOWN = (
     "it may make worse well is the a old new bought house home not what they won an easy victory over by was them very"
 )
-COMMON = Commonness({word: Known(5.0) for word in KNOWN.split()})
+COMMON = WordFrequency({word: Known(5.0) for word in KNOWN.split()})
 
 
 def candidate(plan: EditPlan, text: str, log_prob: float = -0.1) -> Candidate:
@@ -25,8 +25,8 @@ def candidate(plan: EditPlan, text: str, log_prob: float = -0.1) -> Candidate:
 def best(plan: EditPlan | str, *texts: str | tuple[str, float], keep: int = 5, intact=lambda text: True) -> list[str]:
     plan = EditPlan(plan) if isinstance(plan, str) else plan
     pairs = [(text, -0.1) if isinstance(text, str) else text for text in texts]
-    found = Decoded(plan.source, tuple(candidate(plan, *pair) for pair in pairs))
-    return [one.output for one in ranked(found, plan, COMMON, intact).candidates[:keep]]
+    found = Result(plan.source, tuple(candidate(plan, *pair) for pair in pairs))
+    return [one.output for one in rerank(found, plan, COMMON, intact).candidates[:keep]]
 
 
 def faults(plan: EditPlan | str, text: str) -> int:

@@ -25,15 +25,15 @@ from training.text import HeldOut, premises
 from training.tokenizer import END, MASK, PAD
 
 from redraft import Edit, EditPlan
-from redraft.align.names import made_up, missing, names, numbers
 from redraft.check.meaning import Meaning
 from redraft.constrain.mark_tokens import add_marks
-from redraft.constrain.target_guard import TargetGuard
 from redraft.errors import ConfigError
 from redraft.fit.linked_pairs import LinkedPair
-from redraft.fit.plan_examples import PlanSampler
-from redraft.fit.rewriter_batches import pad_rows
+from redraft.fit.rewriter.plan_examples import PlanSampler
+from redraft.fit.rewriter.token_batches import pad_rows
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
+from redraft.plan.target_guard import TargetGuard
+from redraft.text.names import made_up, missing, names, numbers
 from tokenizers_in_memory import TOKENIZERS
 
 # ---- names and numbers ----
@@ -385,7 +385,7 @@ def test_the_sampler_writes_what_transformers_writes(tiny_teacher):
 
 def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypatch, capsys):
     """All seven steps, called as a person would; the model that comes out loads, reads a plan and writes."""
-    from redraft.decode.loading import reads_plans
+    from redraft.decode.model_loading import reads_plans
     from redraft.decode.redrafter import Redrafter
 
     data, work, out = tmp_path / "data", tmp_path / "work", tmp_path / "out"

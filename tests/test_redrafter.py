@@ -14,9 +14,9 @@ from torch import Tensor
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.constrain.vocabulary import WordVocabulary
-from redraft.decode.models import StepModel
+from redraft.decode.scripted_model import ScriptedModel
+from redraft.decode.step_model import StepModel
 from redraft.errors import ConfigError, ModelError
-from redraft.testing import ScriptedModel
 from small_models import tiny_model_for
 from tokenizers_in_memory import TOKENIZERS
 

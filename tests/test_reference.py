@@ -7,10 +7,9 @@ import math
 import pytest
 
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
-from redraft.constrain.edits import Edit, EditPlan
-from redraft.constrain.tails import STATES, tail_tables
+from redraft.constrain.word_boundaries import STATES, tail_tables
 from redraft.decode.config import DecodeConfig
-from redraft.decode.reference import (
+from redraft.decode.reference_search import (
     Judgement,
     ReferenceNode,
     Weights,
@@ -18,6 +17,7 @@ from redraft.decode.reference import (
     reference_occurrences,
     reference_search,
 )
+from redraft.plan.edits import Edit, EditPlan
 
 # Whole words: nothing is pending but what waits for its offer.
 THE, OLD, MAN, BIG, END = range(5)

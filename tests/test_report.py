@@ -9,11 +9,11 @@ import pytest
 from redraft.errors import ConfigError
 from redraft.evaluate import Corpus, compare, score, write_report
 from redraft.evaluate.report.columns import said
-from redraft.evaluate.report.marks import marked
 from redraft.evaluate.report.page import to_html
 from redraft.evaluate.report.plots import Scale
-from redraft.evaluate.report.tables import to_latex, to_markdown, to_text
-from redraft.evaluate.report.writers import to_json
+from redraft.evaluate.report.report_files import to_json
+from redraft.evaluate.report.score_tables import to_latex, to_markdown, to_text
+from redraft.evaluate.report.word_diff import marked
 from redraft.evaluate.scores import Comparison
 
 EVIL = '<script>alert("x")</script> & "quoted"'

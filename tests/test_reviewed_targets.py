@@ -3,11 +3,11 @@
 import pytest
 
 from redraft import Planner
-from redraft.constrain.lexicon import key_of
-from redraft.constrain.predicted import Levels
-from redraft.constrain.reviewed_targets import Reviewed, ReviewedTargets
-from redraft.constrain.table_files import write_rows
 from redraft.errors import ModelError
+from redraft.plan.lexicon import key_of
+from redraft.plan.prediction import Levels
+from redraft.plan.reviewed_targets import Reviewed, ReviewedTargets
+from redraft.table_files import write_rows
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from published import FOLDER, needs_corpora
 from redraft.evaluate import load_corpus, sari
-from redraft.evaluate.measures import Texts
+from redraft.evaluate.measures import Texts, tokenized
 from redraft.evaluate.sari import Sari
-from redraft.evaluate.tokens import tokenized
 
 
 def figures(sources, outputs, references):

@@ -9,12 +9,12 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 
 from redraft import Edit, EditPlan
-from redraft.constrain.verdicts import judge
 from redraft.errors import ConfigError, CorpusError
 from redraft.evaluate import Corpus, compare, score
 from redraft.evaluate.measures import Texts
-from redraft.evaluate.resample import interval, p_value, resampled, swapped
+from redraft.evaluate.resampling import interval, p_value, resampled, swapped
 from redraft.evaluate.satisfaction import Satisfaction
+from redraft.plan.verdicts import judge
 
 
 class Mean:

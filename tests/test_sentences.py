@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redraft.align.sentences import Sentence, split_document
+from redraft.text.sentences import Sentence, split_document
 
 TEXTS = st.text() | st.text(alphabet='aB1. !?…:-)#"(\n\r\t\u2028', max_size=40)
 

@@ -18,8 +18,8 @@ from ports import free_port
 from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
 from redraft.cli.serve import _batch_for
 from redraft.decode.eight_bit_model import holds_eight_bit_model
-from redraft.decode.loading import shipped_folder
 from redraft.errors import ConfigError
+from redraft.models import bundled
 from redraft.serve.app import create_app
 from redraft.serve.limits import Limits
 
@@ -27,7 +27,8 @@ SOURCE = "The physician commenced the procedure in 1990."
 BY_HAND = "The artisans remain old ."
 HERE = "http://localhost"  # as the service is known to itself
 SMALL = Limits(
-    max_characters=200, max_sentences=3, max_sentence=100, max_edits=2, max_targets=2, max_phrase=20, max_wishes=2,
+    max_characters=200, max_sentences=3, max_sentence=100, max_edits=2, max_targets=2, max_phrase=20,
+    max_user_constraints=2,
     max_traced=1, max_body=2000, queue=4, batch=2,
 )  # fmt: skip
 
@@ -50,7 +51,7 @@ def client(scripted):
 
 @pytest.fixture(scope="module")
 def simplifier():
-    if not holds_eight_bit_model(shipped_folder()):
+    if not holds_eight_bit_model(bundled("rewriter")):
         pytest.skip("the tree has no weights")
     return Simplifier(Redrafter(config=DecodeConfig(beams=2), device="cpu"), Planner.load(device="cpu"))
 
@@ -108,7 +109,7 @@ def test_words_offer_common_names_first_and_nothing_that_changes_the_meaning(who
     assert max(map(len, offered.values())) == 6
     guard = simplifier.planner.guard
     assert not [(word, one) for word, some in offered.items() for one in some if guard.refused(word, one)]
-    lexicon = simplifier.planner.predictor.tables.lexicon
+    lexicon = simplifier.planner.classifier.tables.lexicon
     assert any(guard.refused("increased", target) for target, _ in lexicon.entry_of(["increased"]).targets)
 
 
@@ -302,7 +303,7 @@ def test_the_page_is_served_strictly_and_by_exact_name(client, tmp_path, monkeyp
     (folder / "page.js").write_text("1", encoding="utf-8")
     (folder / "notes.txt").write_text("no", encoding="utf-8")
     (tmp_path / "secret.js").write_text("no", encoding="utf-8")
-    monkeypatch.setattr("redraft.serve.page_files.page_folder", lambda: folder)
+    monkeypatch.setattr("redraft.serve.app.page_folder", lambda: folder)
     page = client.get("/")
     assert (page.text, page.headers["content-type"]) == ("<p>page", "text/html; charset=utf-8")
     assert page.headers["content-security-policy"].startswith("default-src 'self'; ")
@@ -331,7 +332,7 @@ class Held:
 @pytest.fixture
 def held(monkeypatch):
     simplifier = Held()
-    monkeypatch.setattr("redraft.serve.service.Work", lambda *_: simplifier.work)
+    monkeypatch.setattr("redraft.serve.service.BatchWorker", lambda *_: simplifier.work)
     yield simplifier
     simplifier.gate.set()
 

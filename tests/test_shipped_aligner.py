@@ -1,18 +1,18 @@
 """The aligner that comes with the package: small, there at once, and as good as the table says."""
 
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
-from redraft.align.gold import read_gold
+from redraft.align.gold_alignments import read_gold
 from redraft.align.links import shown_links
-from redraft.align.pairs import SentencePair
-from redraft.align.trained import TrainedAligner
-from redraft.constrain.oracle import extract
-from redraft.evaluate.alignment import score_different, score_links
+from redraft.align.sentence_pairs import SentencePair
+from redraft.align.trained_aligner import TrainedAligner
+from redraft.evaluate.alignment_scores import score_different, score_links
+from redraft.models import bundled
+from redraft.plan.extraction import extract
 
-SHIPPED = Path(str(files("redraft.align").joinpath("shipped")))
+SHIPPED = bundled("aligner")
 GOLD = Path(__file__).resolve().parents[2] / "shared" / "data" / "alignment"
 
 

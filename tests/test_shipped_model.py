@@ -8,12 +8,14 @@ import pytest
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.constrain.compiler import compiler_for
 from redraft.decode.eight_bit_model import holds_eight_bit_model
-from redraft.decode.loading import load_model, shipped_folder
+from redraft.decode.model_loading import load_model
 from redraft.evaluate.corpora import load_corpus
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
+from redraft.models import bundled
+from redraft.simplify.long_inputs import pieces_of
 
-pytestmark = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
+pytestmark = pytest.mark.skipif(not holds_eight_bit_model(bundled("rewriter")), reason="the tree has no weights")
 
 EVALUATION = Path(__file__).resolve().parents[2] / "shared" / "data" / "eval"
 SOURCE = "The artisans commenced the construction of the cathedral in 1245, and 11,000 people resided in the town."
@@ -25,7 +27,7 @@ def redrafter():
 
 
 def test_it_is_small_and_says_where_it_comes_from():
-    files = {path.name: path.stat().st_size for path in shipped_folder().iterdir()}
+    files = {path.name: path.stat().st_size for path in bundled("rewriter").iterdir()}
     assert files["model.8bit.safetensors"] <= 34_000_000
     assert sum(files.values()) <= 34_500_000
     assert {"README.md", "settings.json", "training.log", "held_out.json"} <= files.keys()
@@ -69,7 +71,7 @@ def test_edits_are_carried_out(redrafter):
 
 
 def test_a_paragraph_is_rewritten_in_pieces(redrafter):
-    pieces = redrafter.pieces(f"{SOURCE} " * 12)
+    pieces = pieces_of(redrafter, f"{SOURCE} " * 12)
     assert 1 < len(pieces) <= 12
     assert all(found.output for found in redrafter.stream(pieces, max_tokens=4))
 

@@ -1,17 +1,17 @@
-"""The predictor of plans that comes with the package: small, there at once, and as good as the table says."""
+"""The classifier of plans that comes with the package: small, there at once, and as good as the table says."""
 
 from pathlib import Path
 
 import pytest
 
 from redraft import Planner
-from redraft.align.pairs import SentencePair
-from redraft.align.trained import TrainedAligner
-from redraft.constrain.oracle import extract
-from redraft.constrain.planner import shipped_predictor
+from redraft.align.sentence_pairs import SentencePair
+from redraft.align.trained_aligner import TrainedAligner
 from redraft.evaluate.corpora import load_corpus
 from redraft.evaluate.measures import Texts
-from redraft.evaluate.precision import PlanPrecision
+from redraft.evaluate.plan_precision import PlanPrecision
+from redraft.models import bundled
+from redraft.plan.extraction import extract
 
 EVALUATION = Path(__file__).resolve().parents[2] / "shared" / "data" / "eval"
 SOURCE = "The physician commenced the procedure in 1990, but Smith was not informed."
@@ -23,7 +23,7 @@ def planner():
 
 
 def test_it_is_small_and_says_where_it_comes_from():
-    files = {path.name: path.stat().st_size for path in shipped_predictor().iterdir()}
+    files = {path.name: path.stat().st_size for path in bundled("planner").iterdir()}
     assert sum(files.values()) <= 3_300_000
     assert "README.md" in files
 
@@ -56,7 +56,7 @@ def test_it_keeps_what_the_sentence_claims(planner):
 )
 def test_no_strength_turns_a_sentence_around(planner, source, phrase, target):
     """The lexical table has each of these targets."""
-    assert target in dict(planner.predictor.tables.lexicon.entry(phrase).targets)
+    assert target in dict(planner.classifier.tables.lexicon.entry(phrase).targets)
     written = [edit.targets for edit in planner(source, strength=1.0, alternatives=6).edits if edit.phrase == phrase]
     assert all(target not in targets for targets in written)
 

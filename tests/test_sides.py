@@ -2,38 +2,38 @@
 
 import pytest
 
-from redraft.align.exact import ExactAligner
-from redraft.align.pairs import SentencePair
-from redraft.constrain.oracle import extract
-from redraft.constrain.sides import Sides, shipped_sides
+from redraft.align.exact_aligner import ExactAligner
+from redraft.align.sentence_pairs import SentencePair
 from redraft.errors import ModelError
-from redraft.fit.sides import count_sides
+from redraft.fit.planner.lexicon_counts import count_complexity_ratios
+from redraft.plan.complexity_ratio import ComplexityRatios, bundled_complexity_ratios
+from redraft.plan.extraction import extract
 
 PAIRS = [SentencePair.of("The physician commenced the old work .", "The doctor started the old work .")] * 5
 
 
 def test_words_lean_to_the_side_where_they_are_commoner():
-    sides = count_sides(PAIRS)
-    assert sides.leaning("Physician") > 0 > sides.leaning("doctor")
-    assert sides.leaning("old") == pytest.approx(0, abs=0.01)
-    assert sides.leaning("unheard") == 0.0
-    assert len(count_sides(PAIRS[:1])) == 0  # seen too seldom to tell
+    sides = count_complexity_ratios(PAIRS)
+    assert sides.log_ratio("Physician") > 0 > sides.log_ratio("doctor")
+    assert sides.log_ratio("old") == pytest.approx(0, abs=0.01)
+    assert sides.log_ratio("unheard") == 0.0
+    assert len(count_complexity_ratios(PAIRS[:1])) == 0  # seen too seldom to tell
 
 
 def test_they_come_back_as_they_were(tmp_path):
-    sides = Sides({"physician": 0.63, "old": 0.001})
-    sides.save(tmp_path / "sides.tsv.xz")
-    again = Sides.load(tmp_path / "sides.tsv.xz")
-    assert (again.leaning("physician"), len(again)) == (0.63, 1)
+    sides = ComplexityRatios({"physician": 0.63, "old": 0.001})
+    sides.save(tmp_path / "complexity_ratio.tsv.xz")
+    again = ComplexityRatios.load(tmp_path / "complexity_ratio.tsv.xz")
+    assert (again.log_ratio("physician"), len(again)) == (0.63, 1)
     (tmp_path / "bad.xz").write_bytes(b"none")
     with pytest.raises(ModelError, match=r"bad\.xz cannot be read"):
-        Sides.load(tmp_path / "bad.xz")
+        ComplexityRatios.load(tmp_path / "bad.xz")
 
 
 def test_the_shipped_ones_know_hard_words_from_easy_ones():
-    sides = shipped_sides()
-    assert min(map(sides.leaning, ("commenced", "numerous", "physician", "approximately"))) > 0.4
-    assert max(map(sides.leaning, ("started", "many", "doctor", "big"))) < -0.2
+    sides = bundled_complexity_ratios()
+    assert min(map(sides.log_ratio, ("commenced", "numerous", "physician", "approximately"))) > 0.4
+    assert max(map(sides.log_ratio, ("started", "many", "doctor", "big"))) < -0.2
 
 
 def test_thin_plans_delete_hard_words_and_keep_easy_ones():
@@ -41,7 +41,7 @@ def test_thin_plans_delete_hard_words_and_keep_easy_ones():
     (links,) = ExactAligner().align([pair.words])
     plans = {
         which: extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which=which,
-                       sides=Sides({"commenced": 1.0, "big": -1.0, "works": 0.5})).plan
+                       sides=ComplexityRatios({"commenced": 1.0, "big": -1.0, "works": 0.5})).plan
         for which in ("content", "thin")
     }  # fmt: skip
     thin = {(edit.kind, edit.phrase) for edit in plans["thin"].edits}

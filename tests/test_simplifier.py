@@ -3,15 +3,15 @@
 import pytest
 
 from redraft import Edit, EditPlan, Redrafter, Simplifier
-from redraft.align.function_words import is_content
-from redraft.align.names import is_number
-from redraft.align.words import split_words
-from redraft.constrain.wishes import Wish, Wishes
 from redraft.decode.eight_bit_model import holds_eight_bit_model
-from redraft.decode.loading import shipped_folder
-from redraft.decode.pieces import divided
+from redraft.models import bundled
+from redraft.plan.user_constraints import UserConstraint, UserConstraints
+from redraft.simplify.long_inputs import pieces_of, split_plan
+from redraft.text.function_words import is_content
+from redraft.text.names import is_number
+from redraft.text.words import split_words
 
-pytestmark = pytest.mark.skipif(not holds_eight_bit_model(shipped_folder()), reason="the tree has no weights")
+pytestmark = pytest.mark.skipif(not holds_eight_bit_model(bundled("rewriter")), reason="the tree has no weights")
 
 SOURCE = "The physician commenced the procedure in 1990."
 LONG = " ".join([SOURCE] * 20)  # more than 160 tokens, the half of what the model reads
@@ -60,8 +60,8 @@ def test_a_text_is_parted_at_half_of_what_the_model_reads(simplifier):
     """A plan with a mark for every word is about as long again."""
     size = lambda text: len(simplifier.redrafter.tokenizer(text)["input_ids"])  # noqa: E731
     fits, longer = next((n, n + 1) for n in range(1, 20) if size(" ".join([SOURCE] * (n + 1))) > 160)
-    assert len(simplifier.redrafter.pieces(" ".join([SOURCE] * fits))) == 1
-    assert len(simplifier.redrafter.pieces(" ".join([SOURCE] * longer))) == 2
+    assert len(pieces_of(simplifier.redrafter, " ".join([SOURCE] * fits))) == 1
+    assert len(pieces_of(simplifier.redrafter, " ".join([SOURCE] * longer))) == 2
 
 
 def test_without_a_planner_nothing_is_predicted():
@@ -100,14 +100,18 @@ def test_a_deleted_number_is_not_replaced_by_another(simplifier, source, number)
 ])  # fmt: skip
 def test_wishes_are_granted_whatever_else_is_left_alone(simplifier, text):
     first = next(word.text for word in split_words(text) if len(word.text) > 4)
-    wishes = Wishes((Wish.of(first, "Quack"), Wish.of("Medikament"), Wish.of("procedure")))
-    found = simplifier.under(wishes=wishes)(text)
+    user_constraints = UserConstraints(
+        (UserConstraint.of(first, "Quack"), UserConstraint.of("Medikament"), UserConstraint.of("procedure"))
+    )
+    found = simplifier.under(user_constraints=user_constraints)(text)
     assert "Quack" in found.output
     assert first not in found.output
     assert [word for word in ("Medikament", "procedure") if word in text and word not in found.output] == []
     assert found.not_done == []
     assert found.unchanged is None
-    assert simplifier.under(wishes=Wishes((Wish.of("nowhere", "Quack"),)))("Hypertonie.").unchanged
+    assert simplifier.under(user_constraints=UserConstraints((UserConstraint.of("nowhere", "Quack"),)))(
+        "Hypertonie."
+    ).unchanged
 
 
 @pytest.mark.parametrize("text, whole", [
@@ -191,7 +195,7 @@ def test_the_plan_of_what_is_no_prose_says_that_it_stays(simplifier, text):
 def test_a_long_text_has_one_plan(simplifier):
     (plan,) = simplifier.plans([LONG])
     assert simplifier(plan) == simplifier(LONG)
-    assert divided(plan, pieces := simplifier.redrafter.pieces(LONG)) == list(simplifier.plans(pieces))
+    assert split_plan(plan, pieces := pieces_of(simplifier.redrafter, LONG)) == list(simplifier.plans(pieces))
 
 
 def test_the_edits_of_a_result_are_those_of_its_plan_in_order(simplifier):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.align.words import Closes, Tail, split_words
-from redraft.constrain.tails import STATES, starts_after, tail_after, tail_tables
+from redraft.constrain.word_boundaries import STATES, starts_after, tail_after, tail_tables
+from redraft.text.words import Closes, Tail, split_words
 
 WHOLE = " a B5.,:-'’\"“”–‐é²😀½«\u00a0\u3000٥×①"
 PIECES = ["old", " old", "er", "11", ",000", "'s", " (", '."', "5.", ".5", "--", "a'", "...", " 5", "-LRB-", "ab12c"]

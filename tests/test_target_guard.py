@@ -5,10 +5,10 @@ import os
 
 import pytest
 
-from redraft.constrain.planner import shipped_predictor
-from redraft.constrain.target_guard import TargetGuard, same_spelling
 from redraft.errors import CorpusError, ModelError
-from redraft.fit import wordnet_tables
+from redraft.fit.planner import wordnet_tables
+from redraft.models import bundled
+from redraft.plan.target_guard import TargetGuard, same_spelling
 
 GUARD = TargetGuard.load()
 WORDNET = "/usr/share/wordnet"
@@ -114,14 +114,14 @@ def test_fixed_terms(text, terms):
 
 
 def test_a_table_that_is_none(tmp_path):
-    path = tmp_path / "relations.tsv.xz"
+    path = tmp_path / "wordnet_relations.tsv.xz"
     path.write_bytes(lzma.compress(b"nothing\n"))
     with pytest.raises(ModelError, match="line 1"):
         TargetGuard.load(path)
 
 
 def test_the_table_is_small():
-    assert (shipped_predictor() / "relations.tsv.xz").stat().st_size <= 400_000
+    assert (bundled("planner") / "wordnet_relations.tsv.xz").stat().st_size <= 400_000
 
 
 def small_wordnet(folder):
@@ -162,9 +162,11 @@ def test_a_folder_without_wordnet(tmp_path):
 
 @pytest.mark.skipif(not os.path.isdir(WORDNET), reason="the Debian package wordnet-base is not installed")
 def test_the_shipped_table_is_what_the_command_writes(tmp_path):
-    shipped = shipped_predictor() / "relations.tsv.xz"
-    wordnet_tables.main(["--wordnet", WORDNET, "--out", str(tmp_path / "relations.tsv.xz")])
-    assert lzma.decompress((tmp_path / "relations.tsv.xz").read_bytes()) == lzma.decompress(shipped.read_bytes())
+    shipped = bundled("planner") / "wordnet_relations.tsv.xz"
+    wordnet_tables.main(["--wordnet", WORDNET, "--out", str(tmp_path / "wordnet_relations.tsv.xz")])
+    assert lzma.decompress((tmp_path / "wordnet_relations.tsv.xz").read_bytes()) == lzma.decompress(
+        shipped.read_bytes()
+    )
 
 
 @pytest.mark.parametrize("phrase, target", [

@@ -16,21 +16,20 @@ import transformers
 from safetensors.torch import load_file
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-from redraft import Redrafter
-from redraft.cli.settings import default_of
+from redraft import Redrafter, progress_bar
+from redraft.cli.settings_options import default_of
 from redraft.decode.config import DecodeConfig
 from redraft.decode.eight_bit_model import save_eight_bit_model
 from redraft.errors import ConfigError, CorpusError, ModelError
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.sari import Sari
 from redraft.evaluate.scores import score
-from redraft.fit import progress_bar, rewriter_run
-from redraft.fit.rewriter import train_rewriter
-from redraft.fit.rewriter_batches import make_batch, make_examples
-from redraft.fit.rewriter_loss import summed_loss
-from redraft.fit.rewriter_run import RewriterRun, stopped_early
-from redraft.fit.rewriter_settings import RewriterTraining
-from redraft.fit.trainable import read_start
+from redraft.fit.rewriter.rewriter_training import train_rewriter
+from redraft.fit.rewriter import training_run
+from redraft.fit.rewriter.token_batches import make_batch, make_examples, summed_loss
+from redraft.fit.rewriter.trainable_models import read_start
+from redraft.fit.rewriter.training_run import RewriterRun, stopped_early
+from redraft.fit.rewriter.training_settings import RewriterTraining
 from toy_pairs import PROMPT, save_small_model, small_model, toy_pairs, word_tokenizer, write_table
 
 
@@ -139,7 +138,7 @@ def test_the_gradient_of_an_update_is_that_of_the_mean_over_all_its_tokens(folde
 _SLOW_SECOND = """
 import os, sys, time
 from redraft.cli.main import main
-from redraft.fit.run_files import RunFolder
+from redraft.fit.rewriter.run_folder import RunFolder
 
 def slowly(read):
     def wait_and_read(*given):
@@ -246,7 +245,7 @@ def test_a_finished_run_does_nothing(folder):
     before = {path.name: path.stat().st_mtime_ns for path in Path("out").iterdir()}
     said = []
     assert train(epochs=1, said=said) == done
-    assert said[1:] == [f"out: this training is finished, and nothing was done. {rewriter_run.described(done.best)}"]
+    assert said[1:] == [f"out: this training is finished, and nothing was done. {training_run.described(done.best)}"]
     assert {path.name: path.stat().st_mtime_ns for path in Path("out").iterdir()} == before
     assert set(before) == {
         "config.json", "generation_config.json", "log.jsonl", "model.safetensors", "plot.svg", "tokenizer.json",
@@ -414,7 +413,7 @@ def test_the_folder_tells_how_the_model_came_about(folder):
 
 
 def test_a_loss_that_is_no_number_ends_the_run(folder, monkeypatch):
-    monkeypatch.setattr(rewriter_run, "summed_loss", lambda *given: summed_loss(*given) * float("nan"))
+    monkeypatch.setattr(training_run, "summed_loss", lambda *given: summed_loss(*given) * float("nan"))
     with pytest.raises(ModelError, match="the loss is not a number from the start"):
         train()
     monkeypatch.setattr(RewriterRun, "_rehearse", lambda run: None)
@@ -426,7 +425,7 @@ def test_a_model_that_does_not_fit_is_told_what_helps(folder, monkeypatch):
     def too_much(*given):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
-    monkeypatch.setattr(rewriter_run, "summed_loss", too_much)
+    monkeypatch.setattr(training_run, "summed_loss", too_much)
     with pytest.raises(ModelError) as caught:
         train()
     assert caught.value.problem == "the memory is too small for 56 tokens at once: CUDA out of memory."
@@ -531,7 +530,7 @@ def test_mistakes_of_the_command(command, folder, words, message):
 
 
 def test_nothing_is_loaded_before_the_data_is_known_to_be_good(folder, monkeypatch):
-    monkeypatch.setattr(rewriter_run, "load_weights", lambda start: pytest.fail("weights were loaded"))
+    monkeypatch.setattr(training_run, "load_weights", lambda start: pytest.fail("weights were loaded"))
     Path("valid.tsv").write_text("old\tman\n\tman\n")
     with pytest.raises(CorpusError, match="line 2: the source is empty"):
         train()

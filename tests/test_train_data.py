@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from redraft.errors import ConfigError, CorpusError
-from redraft.fit.pair_files import read_pairs
-from redraft.fit.rewriter_batches import (
+from redraft.fit.rewriter.pair_files import read_pairs
+from redraft.fit.rewriter.token_batches import (
     IGNORED,
     Order,
     _ended,
@@ -17,12 +17,13 @@ from redraft.fit.rewriter_batches import (
     make_batch,
     make_examples,
     micro_batches,
+    shifted,
+    summed_loss,
     usable_rows,
 )
-from redraft.fit.rewriter_loss import shifted, summed_loss
-from redraft.fit.rewriter_settings import RewriterTraining
-from redraft.fit.schedules import rate_share
-from redraft.fit.trainable import Start
+from redraft.fit.rewriter.trainable_models import Start
+from redraft.fit.rewriter.training_settings import RewriterTraining
+from redraft.fit.schedules import learning_rate_factor
 from toy_pairs import PROMPT, small_model, toy_pairs, word_tokenizer
 
 
@@ -359,10 +360,12 @@ def test_the_loss_is_that_of_every_target_token_by_itself(family, smoothing):
 
 
 def test_schedules():
-    assert [rate_share("linear", step, 10, 2) for step in (0, 1, 5, 10)] == pytest.approx([0.5, 0.9, 0.5, 0.0])
-    assert [rate_share("cosine", step, 10, 1) for step in (0, 5, 10)] == pytest.approx([1.0, 0.5, 0.0])
-    assert rate_share("cosine", 2, 10, 1) == pytest.approx((1 + math.cos(math.pi / 5)) / 2)
-    assert [rate_share("constant", step, 10, 4) for step in (0, 3, 9)] == [0.25, 1, 1]
+    assert [learning_rate_factor("linear", step, 10, 2) for step in (0, 1, 5, 10)] == pytest.approx(
+        [0.5, 0.9, 0.5, 0.0]
+    )
+    assert [learning_rate_factor("cosine", step, 10, 1) for step in (0, 5, 10)] == pytest.approx([1.0, 0.5, 0.0])
+    assert learning_rate_factor("cosine", 2, 10, 1) == pytest.approx((1 + math.cos(math.pi / 5)) / 2)
+    assert [learning_rate_factor("constant", step, 10, 4) for step in (0, 3, 9)] == [0.25, 1, 1]
 
 
 @pytest.mark.parametrize(

@@ -10,16 +10,16 @@ import pytest
 from safetensors.torch import load_file
 
 from redraft import Edit, EditPlan, Redrafter
-from redraft.align.exact import align_exactly
-from redraft.align.trained import TrainedAligner
-from redraft.constrain.marks import PLACEHOLDERS, Mark, mark
+from redraft.align.exact_aligner import align_exactly
+from redraft.align.trained_aligner import TrainedAligner
 from redraft.errors import ConfigError
-from redraft.fit.rewriter import train_rewriter
-from redraft.fit.rewriter_data import read_data
-from redraft.fit.rewriter_run import RewriterRun
-from redraft.fit.rewriter_settings import RewriterTraining
-from redraft.fit.told_pairs import ToldPairs
-from redraft.fit.trainable import load_weights, read_start
+from redraft.fit.rewriter.plan_pairs import PlanPairs
+from redraft.fit.rewriter.rewriter_training import train_rewriter
+from redraft.fit.rewriter.trainable_models import load_weights, read_start
+from redraft.fit.rewriter.training_data import read_data
+from redraft.fit.rewriter.training_run import RewriterRun
+from redraft.fit.rewriter.training_settings import RewriterTraining
+from redraft.plan.marked_source import PLACEHOLDERS, Mark, mark
 from small_models import tiny_model_for
 from tokenizers_in_memory import byte_level, unigram
 from toy_pairs import WORDS, save_small_model, small_model, write_table
@@ -69,7 +69,7 @@ def told_pairs(model, **settings):
     links = Exact().align((pair.source.split(), pair.target.split()) for pair in data.pairs)
     rows = [("train", False, pair.source, pair.target, " ".join(f"{one}-{other}" for one, other in sorted(found)))
             for pair, found in zip(data.pairs, links, strict=True)]  # fmt: skip
-    return ToldPairs(start, data, settings, rows), start, data
+    return PlanPairs(start, data, settings, rows), start, data
 
 
 @pytest.mark.parametrize("family", TOKENIZERS)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from redraft.errors import ModelError
-from redraft.fit.trainable import load_weights, read_start
+from redraft.fit.rewriter.trainable_models import load_weights, read_start
 from small_models import save_small_bert
 from toy_pairs import save_small_model, small_model, word_tokenizer
 

@@ -11,7 +11,7 @@ from redraft import Redrafter
 from redraft.align.encoders import load_encoder
 from redraft.cli.main import main
 from redraft.errors import ConfigError, ModelError, RedraftError
-from redraft.fit.trainable import load_weights, read_start
+from redraft.fit.rewriter.trainable_models import load_weights, read_start
 from redraft.trust import trusting
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits

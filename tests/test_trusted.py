@@ -8,9 +8,9 @@ import pytest
 
 from redraft import Edit, EditPlan
 from redraft.check.meaning import SAME, Meaning
-from redraft.constrain.verdicts import judge
-from redraft.decode.decoded import Candidate, Decoded
-from redraft.decode.trusted import trusted, united
+from redraft.decode.result import Candidate, Result
+from redraft.plan.verdicts import judge
+from redraft.simplify.meaning_fallback import choose_trusted, united
 
 
 class Suspicious:
@@ -30,14 +30,12 @@ def predicted(phrase: str, target: str, probability: float) -> Edit:
     return Edit.substitute(phrase, target, probability=probability)
 
 
-def ranked(plan: EditPlan, *texts: str) -> Decoded:
-    return Decoded(
-        plan.source, tuple(Candidate(text, -0.1, 0.0, tuple(judge(plan, text)), (), False) for text in texts)
-    )
+def rerank(plan: EditPlan, *texts: str) -> Result:
+    return Result(plan.source, tuple(Candidate(text, -0.1, 0.0, tuple(judge(plan, text)), (), False) for text in texts))
 
 
-def given(check: Suspicious, plan: EditPlan, *texts: str) -> Decoded:
-    (found,) = trusted(check, [(plan, ranked(plan, *texts))])
+def given(check: Suspicious, plan: EditPlan, *texts: str) -> Result:
+    (found,) = choose_trusted(check, [(plan, rerank(plan, *texts))])
     return found
 
 
@@ -111,11 +109,11 @@ def test_the_worst_piece_decides(risks: list[float], alarm: bool, why: str):
     for risk in risks:
         meaning = Meaning(risk, risk > 0.5, f"wrong {risk}" if risk > 0.5 else "", words=("it",))
         parts.append(
-            Decoded("It is.", (Candidate("It is.", 0.0, 0.0, tuple(judge(plan, "It is.")), (), False, False, meaning),))
+            Result("It is.", (Candidate("It is.", 0.0, 0.0, tuple(judge(plan, "It is.")), (), False, False, meaning),))
         )
     found = united(parts)
     assert found == Meaning(max(risks), alarm, why, words=("it",))
 
 
 def test_pieces_that_were_not_checked_have_no_meaning():
-    assert united([Decoded("It is.", (Candidate("It is.", 0.0, 0.0, (), (), False),))]) is None
+    assert united([Result("It is.", (Candidate("It is.", 0.0, 0.0, (), (), False),))]) is None

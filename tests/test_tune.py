@@ -18,13 +18,13 @@ from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.cli.main import main
 from redraft.cli.tune import TuneOptions, _asked, _worker
 from redraft.cli.tune import _storage as _storage_of
-from redraft.decode.config_files import read_config, write_config
+from redraft.decode.config import read_config, write_config
 from redraft.errors import ConfigError
 from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
 from redraft.tune.objective import Sample, tried, value_of
-from redraft.tune.space import as_suggested, suggested
+from redraft.tune.search_space import as_suggested, suggested
 from redraft.tune.study import _is_dead, _machine, _storage, finished, open_study, storing
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits

@@ -13,18 +13,18 @@ from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from redraft.align.words import split_words
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
 from redraft.constrain.compiler import compiler_for
-from redraft.constrain.edits import Edit, EditPlan
-from redraft.constrain.tails import starts_after, tail_tables
+from redraft.constrain.word_boundaries import starts_after, tail_tables
 from redraft.decode.config import DecodeConfig
 from redraft.decode.expand import top_tokens
-from redraft.decode.reference import ReferenceHypothesis, ReferenceNode, reference_search
+from redraft.decode.reference_search import ReferenceHypothesis, ReferenceNode, reference_search
+from redraft.decode.scripted_model import ScriptedModel
 from redraft.decode.search import search
 from redraft.decode.step import State, Step
 from redraft.errors import PlanError
-from redraft.testing import ScriptedModel
+from redraft.plan.edits import Edit, EditPlan
+from redraft.text.words import split_words
 
 NEVER = -float("inf")
 

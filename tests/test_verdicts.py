@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from redraft.constrain.compiler import compiler_for
-from redraft.constrain.edits import Edit, EditPlan
-from redraft.constrain.verdicts import Verdict, judge
+from redraft.plan.edits import Edit, EditPlan
+from redraft.plan.verdicts import Verdict, judge
 from tokenizers_in_memory import TOKENIZERS
 
 insert, delete, substitute = Edit.insert, Edit.delete, Edit.substitute

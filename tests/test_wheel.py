@@ -43,7 +43,7 @@ def complete(unpacked):
     from small_models import tiny_model_for
     from tokenizers_in_memory import single_digits
 
-    folder = unpacked / "redraft" / "decode" / "shipped"
+    folder = unpacked / "redraft" / "models" / "rewriter"
     if not holds_eight_bit_model(folder):
         save_eight_bit_model(tiny_model_for("bart", single_digits()), single_digits(), folder)
     return unpacked
@@ -56,12 +56,12 @@ def run(unpacked, folder, *argv):
 
 
 def test_the_wheel_holds_all_of_the_package(unpacked):
-    built = {name for name in files_below(unpacked / "redraft") if not name.startswith("decode/shipped/")}
-    assert built == {name for name in files_below(SOURCE) if not name.startswith("decode/shipped/")}
+    built = {name for name in files_below(unpacked / "redraft") if not name.startswith("models/rewriter/")}
+    assert built == {name for name in files_below(SOURCE) if not name.startswith("models/rewriter/")}
     (about,) = unpacked.glob("*.dist-info")
     assert "redraft = redraft.cli:main" in (about / "entry_points.txt").read_text()
-    if (SOURCE / "decode" / "shipped").exists():
-        assert files_below(unpacked / "redraft/decode/shipped") >= files_below(SOURCE / "decode" / "shipped")
+    if (SOURCE / "models" / "rewriter").exists():
+        assert files_below(unpacked / "redraft/models/rewriter") >= files_below(SOURCE / "models" / "rewriter")
 
 
 def test_the_wheel_holds_the_licences_of_code_and_models(unpacked):
@@ -90,7 +90,7 @@ def test_it_rewrites_from_any_folder(complete, tmp_path):
 
 def test_it_aligns_from_any_folder(unpacked, tmp_path):
     code = (
-        "from redraft.align.trained import TrainedAligner as Aligner; "
+        "from redraft.align.trained_aligner import TrainedAligner as Aligner; "
         "print(*map(sorted, Aligner.load(device='cpu').align([(['an', 'old', 'man'], ['an', 'aged', 'man'])])))"
     )
     done = run(unpacked, tmp_path, "-c", code)

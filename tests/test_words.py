@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.align.words import Closes, Sign, Tail, closes, next_tail, sign, split_words
+from redraft.text.words import Closes, Sign, Tail, closes, next_tail, sign, split_words
 
 
 @pytest.mark.parametrize("text, words", [

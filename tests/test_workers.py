@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from redraft.cli.workers import share_out
+from redraft.cli.worker_processes import share_out
 
 
 def until(what, seconds=300):

@@ -6,15 +6,15 @@ import nltk.corpus.reader
 import sqlalchemy.dialects.sqlite
 from transformers import BartForConditionalGeneration, BertModel, PreTrainedTokenizerFast
 
-import redraft.decode.simplifier
-import redraft.evaluate.report.writers
-import redraft.experiment.laboratory
-import redraft.fit.rewriter
+import redraft.evaluate.report.report_files
+import redraft.experiment.experiment_resources
+import redraft.fit.rewriter.rewriter_training
+import redraft.simplify.simplifier
 import redraft.tune.study
 import small_models
 import tokenizers_in_memory
 import toy_pairs
-from redraft.align.exact import lemma
+from redraft.align.exact_aligner import lemma
 from redraft.cli.main import commands
 
 commands()

@@ -7,7 +7,7 @@ import lzma
 import shutil
 from pathlib import Path
 
-from redraft.fit.gold_sets import EVALUATION, MAIN, OTHER
+from redraft.fit.aligner.gold_splits import EVALUATION, MAIN, OTHER
 from small_models import save_small_bert, tiny_model_for
 from tokenizers_in_memory import byte_level
 

@@ -8,10 +8,10 @@ from multiprocessing import Pool
 
 import numpy as np
 
-from redraft.align.names import made_up, missing
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
 from redraft.fit.tagged_pairs import normal
+from redraft.text.names import made_up, missing
 from training.controls import likeness
 
 _PART = 2000  # sentences a process takes at once

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from redraft.align.function_words import is_content
+from redraft.text.function_words import is_content
 from training.tokenizer import WORD
 
 _RARE = 100_000  # the rank of a word that is not among the known ones

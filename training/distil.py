@@ -15,11 +15,11 @@ from typing import Any
 
 import torch
 
-from redraft.align.names import missing
 from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
 from redraft.files import replacing
+from redraft.text.names import missing
 from training.choosing import chosen, hardly_differs, is_copy
 from training.controls import Controls
 from training.loop import Clock
@@ -81,7 +81,7 @@ def read_distilled(work: Path, near_copies: float, seed: int) -> list[tuple[str,
 
 
 def write_tagged(work: Path) -> None:
-    """All pairs in one file, as `redraft train-predictor` reads them."""
+    """All pairs in one file, as `redraft train-planner` reads them."""
     rows = [f"distilled_{strength}\tcased\t{source}\t{target}" for strength, source, target in _pairs(work)]
     _write(work / "distil" / "pairs.tsv", rows)
 

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from redraft.errors import ConfigError, ModelError
-from redraft.fit.checkpoints import save_whole
-from redraft.fit.schedules import average_share, decay_groups
+from redraft.fit.checkpoints import save_checkpoint
+from redraft.fit.schedules import decay_groups, ema_decay
 
 _AHEAD = 6  # batches made while the GPU works
 _EVERY = 90.0  # seconds between checkpoints
@@ -107,7 +107,7 @@ class Training:
         self.model.zero_grad(set_to_none=True)
         torch.nn.utils.clip_grad_norm_(self.exact.parameters(), 1.0)
         self.optimizer.step()
-        keep = average_share(self.settings.average, self.step)
+        keep = ema_decay(self.settings.average, self.step)
         with torch.no_grad():
             weights = [*self.exact.parameters()]
             torch._foreach_copy_([*self.model.parameters()], weights)
@@ -143,7 +143,7 @@ class Training:
     def _save(self) -> None:
         state = {"step": self.step, "steps": self.settings.steps, "exact": self.exact.state_dict(),
                  "averaged": self.averaged.state_dict(), "optimizer": self.optimizer.state_dict()}  # fmt: skip
-        save_whole(self.folder / "checkpoint.pt", state)
+        save_checkpoint(self.folder / "checkpoint.pt", state)
 
     def _resume(self) -> None:
         path = self.folder / "checkpoint.pt"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from redraft.decode.eight_bit_model import save_eight_bit_model
-from redraft.decode.loading import shipped_folder
+from redraft.models import bundled
 from training.settings import read_recipe
 
 
@@ -16,7 +16,7 @@ def pack(work: Path, out: Path | None) -> None:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
     trained = work / "told" / "model"
-    out = out or shipped_folder()
+    out = out or bundled("rewriter")
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(trained)
     save_eight_bit_model(model, AutoTokenizer.from_pretrained(trained), out)
     shutil.copyfile(work / "told" / "held_out.json", out / "held_out.json")

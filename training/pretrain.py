@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from redraft.fit.rewriter_batches import IGNORED, pad_rows
-from redraft.fit.rewriter_batches import Batch as Examples
-from redraft.fit.rewriter_loss import summed_loss
+from redraft.fit.rewriter.token_batches import IGNORED, pad_rows, summed_loss
+from redraft.fit.rewriter.token_batches import Batch as Examples
 from training.loop import Batch, Batches, Clock, Training
 from training.text import articles_of, text_files
 from training.tokenizer import END, MASK, PAD, SPECIAL, START

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from redraft.files import digest
-from redraft.fit.rewriter_batches import pad_rows
+from redraft.fit.rewriter.token_batches import pad_rows
 from training.choosing import is_copy, sound
 from training.distil import figures, read_distilled
 from training.loop import Batch, Batches, Clock, Training

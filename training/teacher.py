@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from redraft.fit.rewriter_batches import IGNORED, pad_rows
+from redraft.fit.rewriter.token_batches import IGNORED, pad_rows
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
 from training.controls import controls_of
 from training.loop import Batch, Batches, Clock, Training

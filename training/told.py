@@ -17,22 +17,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from redraft.align.function_words import is_content
-from redraft.align.names import missing_negations
-from redraft.align.trained import TrainedAligner
+from redraft.align.trained_aligner import TrainedAligner
 from redraft.check.meaning_check import MeaningCheck
-from redraft.constrain.edits import EditPlan
 from redraft.constrain.mark_tokens import MarkTokens
-from redraft.constrain.marks import STRENGTH_MARKS, mark
-from redraft.constrain.target_guard import TargetGuard
 from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
 from redraft.evaluate.corpora import load_corpus
 from redraft.files import digest
 from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, link_parts, read_rows
-from redraft.fit.plan_examples import PlanExample, PlanSampler, can_join, joined
+from redraft.fit.rewriter.plan_examples import PlanExample, PlanSampler, can_join, joined
+from redraft.fit.rewriter.trainable_models import prepare_for_plans
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
-from redraft.fit.told_model import prepare_for_plans
+from redraft.plan.edits import EditPlan
+from redraft.plan.marked_source import STRENGTH_MARKS, mark
+from redraft.plan.target_guard import TargetGuard
+from redraft.text.function_words import is_content
+from redraft.text.names import missing_negations
 from training.choosing import hardly_differs, is_copy
 from training.distil import figures
 from training.loop import Batch, Batches, Clock, Training

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from redraft.check.meaning_check import MeaningCheck
     from redraft.constrain.compiler import compile
-    from redraft.constrain.edits import Edit, EditPlan
-    from redraft.constrain.plan_files import read_plans, write_plans
-    from redraft.constrain.planner import Planner
     from redraft.decode.config import DecodeConfig
-    from redraft.decode.decoded import Decoded
     from redraft.decode.generate import generate
     from redraft.decode.redrafter import Redrafter
-    from redraft.decode.simplifier import Simplifier
+    from redraft.decode.result import Result
+    from redraft.plan.edits import Edit, EditPlan
+    from redraft.plan.plan_files import read_plans, write_plans
+    from redraft.plan.planner import Planner
+    from redraft.simplify.simplifier import Simplifier
 
 __version__ = "0.1.0"
 __all__ = [
     "DecodeConfig",
-    "Decoded",
     "Edit",
     "EditPlan",
     "MeaningCheck",
     "Planner",
     "Redrafter",
+    "Result",
     "Simplifier",
     "compile",
     "generate",
@@ -36,17 +36,17 @@ __all__ = [
 # `import redraft` is quick: torch and transformers come with the first name that needs them.
 _WHERE = {
     "DecodeConfig": "redraft.decode.config",
-    "Decoded": "redraft.decode.decoded",
-    "Edit": "redraft.constrain.edits",
-    "EditPlan": "redraft.constrain.edits",
+    "Result": "redraft.decode.result",
+    "Edit": "redraft.plan.edits",
+    "EditPlan": "redraft.plan.edits",
     "MeaningCheck": "redraft.check.meaning_check",
-    "Planner": "redraft.constrain.planner",
+    "Planner": "redraft.plan.planner",
     "Redrafter": "redraft.decode.redrafter",
-    "Simplifier": "redraft.decode.simplifier",
+    "Simplifier": "redraft.simplify.simplifier",
     "compile": "redraft.constrain.compiler",
     "generate": "redraft.decode.generate",
-    "read_plans": "redraft.constrain.plan_files",
-    "write_plans": "redraft.constrain.plan_files",
+    "read_plans": "redraft.plan.plan_files",
+    "write_plans": "redraft.plan.plan_files",
 }
 
 

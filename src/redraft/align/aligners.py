@@ -23,11 +23,11 @@ class WordAligner(Protocol):
 def make_aligner(name: str = "trained", *, encoder: str | None = None, device: str | None = None) -> WordAligner:
     """An aligner by name. `encoder` is a folder of a trained aligner, or for `vectors` any encoder of transformers."""
     if name == "exact":
-        from redraft.align.exact import ExactAligner
+        from redraft.align.exact_aligner import ExactAligner
 
         return ExactAligner()
     if name == "vectors":
-        from redraft.align.vectors import VectorAligner
+        from redraft.align.vector_aligner import VectorAligner
 
         if encoder is None:
             raise ConfigError(
@@ -35,7 +35,7 @@ def make_aligner(name: str = "trained", *, encoder: str | None = None, device: s
             )
         return VectorAligner(encoder, device=device)
     if name == "trained":
-        from redraft.align.trained import TrainedAligner
+        from redraft.align.trained_aligner import TrainedAligner
 
         return TrainedAligner.load(encoder, device=device)
     raise ConfigError(f"the aligner {shown(name)} is not known.", f"Use one of {', '.join(get_args(Name))}.")

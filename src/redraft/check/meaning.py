@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from redraft.align.protected import Span
+from redraft.text.protected_spans import Span
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,23 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
-from redraft.align.protected import Span, overlaps
-from redraft.align.words import Word, split_words
-from redraft.check.exact import findings
+from redraft.cancellation import yield_point
+from redraft.check.exact_checks import findings
 from redraft.check.meaning import SAME, Meaning
-from redraft.check.rules.finding import Finding
-from redraft.check.trained import ABOUT, Judged, TrainedCheck
+from redraft.check.rules.rule_types import Finding
+from redraft.check.trained_checker import ABOUT, Judged, TrainedCheck
 from redraft.check.word_facts import WordFacts
-from redraft.constrain.phrases import find
-from redraft.constrain.planner import Planner
 from redraft.errors import ConfigError, ModelError
 from redraft.files import digest
-from redraft.pauses import pause
+from redraft.models import bundled
+from redraft.plan.phrases import find
+from redraft.plan.planner import Planner
 from redraft.reading import member, numbers, read_json
+from redraft.text.protected_spans import Span, overlaps
+from redraft.text.words import Word, split_words
 from redraft.trust import loading
 
 _AHEAD = 256  # pairs read at once
@@ -62,10 +62,10 @@ class MeaningCheck:
         cls, folder: str | Path | None = None, *, planner: Planner | None = None, device: str | None = None
     ) -> MeaningCheck:
         """The check of a folder, or the one that comes with the package. A planner lends its tables and its encoder."""
-        path = Path(str(files("redraft.check").joinpath("shipped"))) if folder is None else Path(folder)
+        path = bundled("checker") if folder is None else Path(folder)
         planner = planner or Planner.load(device=device)
         known = WordFacts.of_planner(planner)
-        trained = TrainedCheck.load(path, planner.predictor, known)
+        trained = TrainedCheck.load(path, planner.classifier, known)
         hint = "Name a folder that redraft train-checker has written."
         with loading("the meaning check", path, ModelError, hint, problem=f"{path} holds no meaning check"):
             about = read_json(path / ABOUT)
@@ -92,7 +92,7 @@ class MeaningCheck:
             words = [tuple(tuple(word.text for word in split_words(text)) for text in pair) for pair in differ]
             judged = self.trained.judge((source, output) for source, output in words)
             for pair in ahead:
-                pause()
+                yield_point()
                 yield self._weighed(*pair, next(judged), stays) if _is_to_read(*pair) else _plain(*pair)
 
     def plain_facts(self, source: str, output: str, found: Sequence[Finding]) -> dict[str, float]:
@@ -116,7 +116,9 @@ class MeaningCheck:
                     reasons.append(reason.format(texts))
                     blamed[side] = sorted([*blamed[side], *new])
         if judged is None:
-            reasons.append(f"judged by rules alone: {self._planner.unreadable(source) or 'too long for the network'}")
+            reasons.append(
+                f"judged by rules alone: {self._planner.ineligible_reason(source) or 'too long for the network'}"
+            )
         words = [text[start:end] for text, some in ((output, blamed[1]), (source, blamed[0])) for start, end in some]
         why = "; ".join(reasons) or ("the texts may not say the same" if alarm else "")
         return Meaning(risk, alarm, why, tuple(blamed[0]), tuple(blamed[1]), tuple(dict.fromkeys(words)))

@@ -7,20 +7,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from redraft.align.batches import Words
-from redraft.align.function_words import is_content
-from redraft.align.names import is_number
-from redraft.align.words import normal
+from redraft.align.word_batches import Words
 from redraft.check.rules.bounds import BOUNDS
 from redraft.check.rules.modality import MODALS
 from redraft.check.rules.negations import NEGATIVE
 from redraft.check.rules.quantifiers import QUANTIFIERS
-from redraft.constrain.common_names import CommonNames
-from redraft.constrain.commonness import Commonness
-from redraft.constrain.lexicon import Lexicon
-from redraft.constrain.planner import Planner
-from redraft.constrain.reviewed_targets import ReviewedTargets
-from redraft.constrain.target_guard import TargetGuard
+from redraft.plan.common_names import CommonNames
+from redraft.plan.lexicon import Lexicon
+from redraft.plan.planner import Planner
+from redraft.plan.reviewed_targets import ReviewedTargets
+from redraft.plan.target_guard import TargetGuard
+from redraft.text.function_words import is_content
+from redraft.text.names import is_number
+from redraft.text.word_frequency import WordFrequency
+from redraft.text.words import normal
 
 FACTS = 4  # it stands on one side alone; a word of the other side explains it; one is refused; how common it is
 _STEM = 4  # letters by which two forms of a word are known
@@ -39,10 +39,10 @@ class WordFacts:
 
     def __init__(
         self, guard: TargetGuard, lexicon: Lexicon, reviewed: ReviewedTargets, names: CommonNames,
-        commonness: Commonness,
+        word_frequency: WordFrequency,
     ) -> None:  # fmt: skip
         self._guard, self._lexicon, self._reviewed, self._names = guard, lexicon, reviewed, names
-        self._commonness = commonness
+        self._commonness = word_frequency
         self._known: dict[tuple[str, str], tuple[bool, bool]] = {}
         self._known_targets: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._pairs: dict[tuple[Words, Words], tuple[Floats, Floats]] = {}
@@ -50,8 +50,8 @@ class WordFacts:
     @classmethod
     def of_planner(cls, planner: Planner) -> WordFacts:
         """By the tables of a planner."""
-        tables = planner.predictor.tables
-        return cls(planner.guard, tables.lexicon, planner.reviewed, planner.common, tables.commonness)
+        tables = planner.classifier.tables
+        return cls(planner.guard, tables.lexicon, planner.reviewed, planner.common, tables.word_frequency)
 
     def of(self, source: Words, output: Words) -> tuple[Floats, Floats]:
         """(word, fact) of either side."""

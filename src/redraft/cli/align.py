@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.command import add_command, option
-from redraft.cli.options import Aligner, Device, Encoder, PickledWeights, TrustRemoteCode
-from redraft.cli.talk import OK, say, visible
+from redraft.cli.common_options import Aligner, Device, Encoder, PickledWeights, TrustRemoteCode
+from redraft.cli.console import OK, say, visible
+from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def run_align(options: AlignOptions) -> int:
     """The command itself; returns the exit status."""
     from redraft.align.aligners import make_aligner
     from redraft.align.links import shown_links
-    from redraft.align.pairs import read_table
+    from redraft.align.sentence_pairs import read_table
 
     if bool(options.input) == bool(options.gold):
         raise ConfigError("one of --input and --gold is needed.", "Add --input pairs.tsv; --help shows examples.")
@@ -70,8 +70,8 @@ def too_long_notice(pairs: int) -> str:
 
 
 def _scored(aligner: Any, path: str) -> str:
-    from redraft.align.gold import read_gold
-    from redraft.evaluate.alignment import score_different, score_links
+    from redraft.align.gold_alignments import read_gold
+    from redraft.evaluate.alignment_scores import score_different, score_links
 
     gold = read_gold(path)
     found = list(aligner.align((pair.source, pair.target) for pair in gold))

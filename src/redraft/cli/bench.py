@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.command import add_command, option
-from redraft.cli.options import Batch8, Device, Model, PickledWeights, TrustRemoteCode
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.common_options import Batch8, Device, Model, PickledWeights, TrustRemoteCode
+from redraft.cli.console import OK, say, whole_number
+from redraft.cli.typer_command import add_command, option
 
 if TYPE_CHECKING:
     from typer import Typer
 
-    from redraft.decode.decoded import Decoded
+    from redraft.decode.result import Result
 
 _SENTENCES = (
     "The physician commenced the procedure in 1990.",
@@ -53,15 +53,15 @@ def run_bench(options: BenchOptions) -> int:
     """The command itself; returns the exit status."""
     batch_size = whole_number("--batch-size", options.batch_size)
     sources = list(_SENTENCES) * whole_number("--repeats", options.repeats)
-    from redraft.constrain.planner import Planner
     from redraft.decode.config import SIMPLIFY, DecodeConfig
     from redraft.decode.redrafter import Redrafter
-    from redraft.decode.simplifier import Simplifier
+    from redraft.plan.planner import Planner
+    from redraft.simplify.simplifier import Simplifier
 
     redrafter = Redrafter(options.model, device=options.device)
     planned = Simplifier(redrafter, Planner.load(device=options.device))
 
-    def rewrite(simplifier: Simplifier, **settings: Any) -> list[Decoded]:
+    def rewrite(simplifier: Simplifier, **settings: Any) -> list[Result]:
         redrafter.config = DecodeConfig(**settings)
         return list(simplifier.stream(sources, batch_size=batch_size))
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.command import add_command, option
-from redraft.cli.options import Device
-from redraft.cli.talk import AT_RISK, OK, say, visible
+from redraft.cli.common_options import Device
+from redraft.cli.console import AT_RISK, OK, say, visible
+from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError, CorpusError
 
 if TYPE_CHECKING:

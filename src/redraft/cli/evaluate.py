@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from redraft.cli.command import add_command, option
-from redraft.cli.options import Data, PickledWeights, TrustRemoteCode
-from redraft.cli.talk import OK, say, visible, whole_number
+from redraft.cli.common_options import Data, PickledWeights, TrustRemoteCode
+from redraft.cli.console import OK, say, visible, whole_number
+from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError, CorpusError, shown
 
 if TYPE_CHECKING:
     from typer import Typer
 
-    from redraft.constrain.edits import EditPlan
     from redraft.evaluate.corpora import Corpus
     from redraft.evaluate.measures import Measure
-    from redraft.evaluate.outputs import Outputs
     from redraft.evaluate.scores import Comparison, Scores
+    from redraft.evaluate.system_outputs import Outputs
+    from redraft.plan.edits import EditPlan
 
 _EXAMPLES = """\
 examples:
@@ -100,8 +100,8 @@ def add_evaluate(app: Typer) -> None:
 
 def run_evaluate(options: EvaluateOptions) -> int:
     """The command itself; returns the exit status."""
-    from redraft.evaluate.report.tables import to_text
-    from redraft.evaluate.report.writers import check_report, json_text, to_json, write_report
+    from redraft.evaluate.report.report_files import check_report, json_text, to_json, write_report
+    from redraft.evaluate.report.score_tables import to_text
     from redraft.evaluate.scores import TRIALS, compare
 
     seed = whole_number("--seed", options.seed, least=0)
@@ -131,8 +131,8 @@ def run_evaluate(options: EvaluateOptions) -> int:
 
 def _scored(options: EvaluateOptions, samples: int, seed: int) -> list[Scores]:
     """The scores of every file."""
-    from redraft.evaluate.outputs import check_sources, read_outputs
     from redraft.evaluate.scores import default_measures, score
+    from redraft.evaluate.system_outputs import check_sources, read_outputs
 
     plans, oracle = (_plans(path) for path in (options.plans, options.oracle))
     if oracle is not None and plans is None:
@@ -183,13 +183,13 @@ def _extra_measures(
     options: EvaluateOptions, plans: list[EditPlan] | None, oracle: list[EditPlan] | None, corpus: Corpus
 ) -> list[Measure]:
     from redraft.evaluate.bertscore import DEFAULT, BertScore
-    from redraft.evaluate.precision import PlanPrecision
+    from redraft.evaluate.plan_precision import PlanPrecision
 
     measures: list[Measure] = []
     if options.meaning:
-        from redraft.evaluate.meaning import AtRisk
+        from redraft.evaluate.meaning_alarms import MeaningAlarms
 
-        measures.append(AtRisk())
+        measures.append(MeaningAlarms())
     if options.bertscore is not None:
         layer = None if options.bertscore_layer is None else whole_number("--bertscore-layer", options.bertscore_layer)
         measures.append(BertScore(options.bertscore or DEFAULT, layer=layer))
@@ -201,8 +201,8 @@ def _extra_measures(
 
 
 def _satisfaction(outputs: Outputs, plans: list[EditPlan] | None) -> list[Measure]:
-    from redraft.constrain.verdicts import judge
     from redraft.evaluate.satisfaction import Satisfaction
+    from redraft.plan.verdicts import judge
 
     recorded = outputs.verdicts or []
     own = [tuple(verdict.edit for verdict in verdicts) for verdicts in recorded]
@@ -215,7 +215,7 @@ def _satisfaction(outputs: Outputs, plans: list[EditPlan] | None) -> list[Measur
 
 def _precision_alone(path: str, plans: list[EditPlan], oracle: list[EditPlan], samples: int, seed: int) -> Scores:
     from redraft.evaluate.corpora import Corpus
-    from redraft.evaluate.precision import PlanPrecision
+    from redraft.evaluate.plan_precision import PlanPrecision
     from redraft.evaluate.scores import score
 
     sources = [plan.source for plan in plans]
@@ -224,7 +224,7 @@ def _precision_alone(path: str, plans: list[EditPlan], oracle: list[EditPlan], s
 
 
 def _plans(path: str | None) -> list[EditPlan] | None:
-    from redraft.constrain.plan_files import read_plans
+    from redraft.plan.plan_files import read_plans
 
     return None if path is None else list(read_plans(path))
 

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.command import add_command, argument, option
-from redraft.cli.options import Batch16, Data, Device, Dtype, Graphs, PickledWeights, TrustRemoteCode
-from redraft.cli.talk import OK, room_for, say, whole_number
+from redraft.cli.common_options import Batch16, Data, Device, Dtype, Graphs, PickledWeights, TrustRemoteCode
+from redraft.cli.console import OK, room_for, say, whole_number
+from redraft.cli.typer_command import add_command, argument, option
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
     from typer import Typer
 
     from redraft.experiment.description import Description
-    from redraft.experiment.laboratory import Laboratory
+    from redraft.experiment.experiment_resources import ExperimentResources
     from redraft.experiment.runs import Run
 
 _EXAMPLES = """\
@@ -65,11 +65,11 @@ def run_experiment(options: ExperimentOptions) -> int:
     batch_size = whole_number("--batch-size", options.batch_size)
     page = _page(options.into)
     from redraft.experiment.description import read_description
-    from redraft.experiment.laboratory import Laboratory
+    from redraft.experiment.experiment_resources import ExperimentResources
     from redraft.experiment.runs import Paused, all_runs
 
     description = read_description(options.file)
-    laboratory = Laboratory(
+    laboratory = ExperimentResources(
         description, Path(options.out), data=options.data, device=options.device, batch_size=batch_size, say=say,
         dtype=options.dtype, graphs=options.graphs,
     )  # fmt: skip
@@ -87,7 +87,7 @@ def run_experiment(options: ExperimentOptions) -> int:
     return OK if paused is None else 1
 
 
-def _carry_out(laboratory: Laboratory, runs: list[Run], until: float) -> None:
+def _carry_out(laboratory: ExperimentResources, runs: list[Run], until: float) -> None:
     """Each run tells when it is done, and how far it is now and then."""
     last = time.monotonic()
     for number, run in enumerate(runs, 1):
@@ -98,11 +98,11 @@ def _carry_out(laboratory: Laboratory, runs: list[Run], until: float) -> None:
 
 
 def _write(
-    laboratory: Laboratory, description: Description, runs: list[Run], out: Path, into: str | None, page: str
+    laboratory: ExperimentResources, description: Description, runs: list[Run], out: Path, into: str | None, page: str
 ) -> None:
-    from redraft.experiment.pictures import pictures
-    from redraft.experiment.results import Results
-    from redraft.experiment.tables import all_tables
+    from redraft.experiment.experiment_scores import Results
+    from redraft.experiment.experiment_tables import all_tables
+    from redraft.experiment.sweep_plots import pictures
     from redraft.files import replacing
 
     results = Results(laboratory, runs)

@@ -15,16 +15,16 @@ from redraft import __version__
 from redraft.cli.align import add_align
 from redraft.cli.bench import add_bench
 from redraft.cli.check import add_check
+from redraft.cli.console import INTERRUPTED, MISTAKE, OK, TERMINATED, Terminated, say
 from redraft.cli.evaluate import add_evaluate
 from redraft.cli.experiment import add_experiment
 from redraft.cli.plan import add_plan
 from redraft.cli.serve import add_serve
 from redraft.cli.simplify import add_simplify
-from redraft.cli.talk import INTERRUPTED, MISTAKE, OK, TERMINATED, Terminated, say
 from redraft.cli.train import add_train
 from redraft.cli.train_aligner import add_train_aligner
 from redraft.cli.train_checker import add_train_checker
-from redraft.cli.train_predictor import add_train_predictor
+from redraft.cli.train_planner import add_train_planner
 from redraft.cli.tune import add_tune
 from redraft.errors import RedraftError
 from redraft.files import is_full
@@ -49,7 +49,7 @@ def commands() -> Any:
     add_bench(app)
     add_train(app)
     add_train_aligner(app)
-    add_train_predictor(app)
+    add_train_planner(app)
     add_train_checker(app)
     add_tune(app)
     return typer.main.get_command(app)

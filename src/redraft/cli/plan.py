@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from redraft.cli.align import too_long_notice
-from redraft.cli.command import add_command, option
-from redraft.cli.lines import binary, from_a_pipe, open_lines, source_of
-from redraft.cli.options import (
+from redraft.cli.common_options import (
     Aligner,
     Device,
     Encoder,
@@ -25,20 +23,22 @@ from redraft.cli.options import (
     Keep,
     Model,
     PickledWeights,
-    Predictor,
+    PlannerFolder,
     Strength,
     Style,
     Texts,
     TrustRemoteCode,
 )
-from redraft.cli.plan_files import add_plan_files
-from redraft.cli.planner import load_planner
-from redraft.cli.talk import OK, say
+from redraft.cli.console import OK, say
+from redraft.cli.input_lines import binary, from_a_pipe, open_lines, source_of
+from redraft.cli.plan_review import add_plan_files
+from redraft.cli.planner_options import load_planner
+from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
-    from redraft.constrain.edits import EditPlan
-    from redraft.constrain.planner import Planner
+    from redraft.plan.edits import EditPlan
+    from redraft.plan.planner import Planner
 
     Plans = Callable[[Iterable[str]], Iterator[EditPlan]]
 
@@ -73,7 +73,7 @@ class PredictOptions:
     style: Style = None
     keep: Keep = None
     glossary: Glossary = None
-    predictor: Predictor = None
+    planner: PlannerFolder = None
     model: Model = None
     device: Device = None
     trust_remote_code: TrustRemoteCode = False
@@ -132,7 +132,7 @@ def run_predict(options: PredictOptions) -> int:
             for line, plan in zip(good, plans([source_of(line) for line in good]), strict=True):
                 _write(plan)
                 total += Counter([edit.kind for edit in plan.edits] + ["plans"])
-                if plan.source.strip() and (reason := planner.unreadable(plan.source)):
+                if plan.source.strip() and (reason := planner.ineligible_reason(plan.source)):
                     why.append(f"line {line.number}: no edits are predicted, since {reason}")
             if len(good) < len(batch) and (error := batch[len(good)].error):
                 raise error
@@ -148,11 +148,11 @@ def _load(options: PredictOptions) -> tuple[Planner, Plans]:
     planner, planning = load_planner(options)
     from redraft.check.meaning_check import MeaningCheck
     from redraft.decode.eight_bit_model import holds_eight_bit_model
-    from redraft.decode.loading import shipped_folder
     from redraft.decode.redrafter import Redrafter
-    from redraft.decode.simplifier import Simplifier
+    from redraft.models import bundled
+    from redraft.simplify.simplifier import Simplifier
 
-    if options.model is None and not holds_eight_bit_model(shipped_folder()):
+    if options.model is None and not holds_eight_bit_model(bundled("rewriter")):
         say("this copy of redraft comes without its model: targets are in the order of the lexical table")
         return planner, partial(planner.plans, **planning)
     redrafter, check = Redrafter(options.model, device=options.device), MeaningCheck.load(planner=planner)
@@ -162,10 +162,10 @@ def _load(options: PredictOptions) -> tuple[Planner, Plans]:
 def run_extract(options: ExtractOptions) -> int:
     """The command itself; returns the exit status."""
     from redraft.align.aligners import make_aligner
-    from redraft.align.pairs import read_aligned
-    from redraft.constrain.oracle import extract_all
-    from redraft.evaluate.report.links_page import Shown, links_page
-    from redraft.evaluate.report.writers import check_report, write_page
+    from redraft.align.sentence_pairs import read_aligned
+    from redraft.evaluate.report.alignment_page import Shown, links_page
+    from redraft.evaluate.report.report_files import check_report, write_page
+    from redraft.plan.extraction import extract_all
 
     if options.html:
         check_report(options.html, [options.source, options.reference])

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from redraft.cli.lines import Line, binary, count_lines, source_of
-from redraft.cli.talk import say
+from redraft.cli.console import say
+from redraft.cli.input_lines import Line, binary, count_lines, source_of
 from redraft.errors import ConfigError, shown
 from redraft.files import digest, replacing, writing
 

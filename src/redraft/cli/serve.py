@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from errno import EACCES, EADDRINUSE
 from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.command import add_command, option
-from redraft.cli.options import Device, Model, PickledWeights, TrustRemoteCode
-from redraft.cli.talk import OK, say, whole_number
+from redraft.cli.common_options import Device, Model, PickledWeights, TrustRemoteCode
+from redraft.cli.console import OK, say, whole_number
+from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -93,8 +93,8 @@ def run_serve(options: ServeOptions) -> int:
         import uvicorn
 
         from redraft.serve.app import create_app
-        from redraft.serve.connections import server_settings
-        from redraft.serve.gate import NEAR
+        from redraft.serve.auth_middleware import NEAR
+        from redraft.serve.http_server import uvicorn_config
         from redraft.serve.limits import Limits
     except ImportError as error:
         raise ConfigError(
@@ -116,7 +116,7 @@ def run_serve(options: ServeOptions) -> int:
             await super().startup(*args, **named)
             say(f"ready: open http://{options.host}:{port} in a browser; Ctrl-C stops")
 
-    Server(server_settings(app, options.host, port, limits)).run()
+    Server(uvicorn_config(app, options.host, port, limits)).run()
     return OK
 
 
@@ -137,7 +137,7 @@ def _load(options: ServeOptions) -> Any:
     """As `redraft simplify` does: scripted models get no predicted plans."""
     from redraft.align.encoders import chosen_device
     from redraft.decode.redrafter import Redrafter
-    from redraft.decode.simplifier import Simplifier
+    from redraft.simplify.simplifier import Simplifier
 
     if options.device is not None:
         chosen_device(options.device)

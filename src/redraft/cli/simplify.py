@@ -8,10 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, get_args
 
-from redraft.cli.command import SettingOptions, add_command, option
-from redraft.cli.explained import explained
-from redraft.cli.lines import count_lines, from_a_pipe, open_lines, read_document, sentence_lines
-from redraft.cli.options import (
+from redraft.cli.common_options import (
     Batch8,
     Device,
     Dtype,
@@ -20,36 +17,38 @@ from redraft.cli.options import (
     Keep,
     Model,
     PickledWeights,
-    Predictor,
+    PlannerFolder,
     Strength,
     Style,
     Texts,
     TrustRemoteCode,
 )
-from redraft.cli.planner import given_planner_option, load_planner
-from redraft.cli.progress import with_bar
-from redraft.cli.results import Result, Written, check_out, rewrite_lines, write_results
+from redraft.cli.console import AT_RISK, OK, SKIPPED, say, whole_number
+from redraft.cli.explain_format import explained
+from redraft.cli.input_lines import count_lines, from_a_pipe, open_lines, read_document, sentence_lines
+from redraft.cli.output_lines import OutputLine, RunSummary, check_out, rewrite_lines, write_results
+from redraft.cli.planner_options import given_planner_option, load_planner
 from redraft.cli.resume import InputNote, begun_file, pass_over, results_file
-from redraft.cli.settings import config_from_flags, hints_of, setting_text
-from redraft.cli.talk import AT_RISK, OK, SKIPPED, say, whole_number
-from redraft.constrain.phrases import Variants
-from redraft.constrain.plan_files import OnError
-from redraft.decode.config import SIMPLIFY, DecodeConfig
-from redraft.decode.config_files import SIMPLIFY_NAME
+from redraft.cli.settings_options import config_from_flags, hints_of, setting_text
+from redraft.cli.typer_command import SettingOptions, add_command, option
+from redraft.decode.config import SIMPLIFY, SIMPLIFY_NAME, DecodeConfig
 from redraft.errors import ConfigError, shown
 from redraft.files import is_full
+from redraft.plan.phrases import Variants
+from redraft.plan.plan_files import OnError
+from redraft.progress_bar import with_bar
 
 if TYPE_CHECKING:
     from typer import Typer
 
-    from redraft.align.sentences import Sentence
-    from redraft.decode.simplifier import Simplifier
+    from redraft.simplify.simplifier import Simplifier
+    from redraft.text.sentences import Sentence
 
 # The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
 _SIMPLIFY = ", ".join(f"{name} {setting_text(value)}" for name, value in SIMPLIFY.items())
 _OTHERS = tuple(name for name in hints_of(DecodeConfig) if name not in _FIRST)
-_SCRIPTED = "scripted:"  # as in decode/loading.py, which imports torch
+_SCRIPTED = "scripted:"  # as in decode/model_loading.py, which imports torch
 _SHOWN = 20  # edits that a person asked for and that were not done
 _TOGETHER = 4  # batches of a file read at a time, to be made of lines of like length; more would keep results back
 
@@ -114,7 +113,7 @@ class SimplifyOptions:
     style: Style = None
     keep: Keep = None
     glossary: Glossary = None
-    predictor: Predictor = None
+    planner: PlannerFolder = None
 
     model: Model = None
     prompt: Annotated[
@@ -209,7 +208,7 @@ def run_simplify(options: SimplifyOptions) -> int:
     model = options.table or options.model
     inputs = [options.input, options.document, plan, model, options.keep, options.glossary, options.settings]
     check_out(options.out, inputs)
-    count = Written()
+    count = RunSummary()
     sentences = read_document(options.document) if options.document else []
     form, end = _form(options, sentences)
     batches = _TOGETHER if (options.document or options.input or plan) not in (None, "-") else 1
@@ -279,7 +278,7 @@ def _check_options(options: SimplifyOptions) -> None:
                           "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
 
 
-def _tell(count: Written, options: SimplifyOptions) -> None:
+def _tell(count: RunSummary, options: SimplifyOptions) -> None:
     """How the run went, as far as it went."""
     if count.in_pieces:
         say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
@@ -299,22 +298,22 @@ def _tell(count: Written, options: SimplifyOptions) -> None:
         say(f"{count_lines(count.lines)} written, {count.skipped} of them left empty for bad input")
 
 
-def _form(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Callable[[Result], str], str]:
+def _form(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Callable[[OutputLine], str], str]:
     """How a result is written, and what follows it."""
     if options.explain:
         return explained, "\n"
     if options.json:
-        return Result.to_json_line, "\n"
+        return OutputLine.to_json_line, "\n"
     if options.document:
         return lambda result: sentences[result.line.number - 1].space + result.to_text(), ""
-    return Result.to_text, "\n"
+    return OutputLine.to_text, "\n"
 
 
 def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifier:
     """The planner and the model of the options. torch is imported here, and no earlier."""
     from redraft.align.encoders import chosen_device
     from redraft.decode.redrafter import Redrafter
-    from redraft.decode.simplifier import Simplifier
+    from redraft.simplify.simplifier import Simplifier
 
     if options.device is not None:
         chosen_device(options.device)

@@ -6,11 +6,11 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.command import SettingOptions, add_command, option
-from redraft.cli.options import PickledWeights, TrustRemoteCode
-from redraft.cli.settings import hints_of, parse_setting
-from redraft.cli.talk import OK, UNFINISHED, room_for, say
-from redraft.fit.rewriter_settings import RewriterTraining
+from redraft.cli.common_options import PickledWeights, TrustRemoteCode
+from redraft.cli.console import OK, UNFINISHED, room_for, say
+from redraft.cli.settings_options import hints_of, parse_setting
+from redraft.cli.typer_command import SettingOptions, add_command, option
+from redraft.fit.rewriter.training_settings import RewriterTraining
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -90,12 +90,12 @@ def run_train(options: TrainOptions) -> int:
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()  # type: ignore[no-untyped-call]
-    from redraft.decode.loading import shipped_model
-    from redraft.fit.rewriter import train_rewriter
+    from redraft.decode.model_loading import existing_bundled_rewriter
+    from redraft.fit.rewriter.rewriter_training import train_rewriter
 
     with room_for(options.out):
         outcome = train_rewriter(
-            options.model or str(shipped_model()),
+            options.model or str(existing_bundled_rewriter()),
             options.train,
             options.valid,
             options.out,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.command import add_command, option
-from redraft.cli.options import Device, Epochs, PickledWeights, Seed, TrustRemoteCode
-from redraft.cli.talk import OK, room_for, say, whole_number
+from redraft.cli.common_options import Device, Epochs, PickledWeights, Seed, TrustRemoteCode
+from redraft.cli.console import OK, room_for, say, whole_number
+from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -58,8 +58,8 @@ def run_train_aligner(options: TrainAlignerOptions) -> int:
     """The command itself; returns the exit status."""
     if options.pairs is None and options.synonyms:
         raise ConfigError("--synonyms is about --pairs.", "Add --pairs FILE, or leave it out.")
-    from redraft.fit.aligner import AlignerTraining, train_aligner
-    from redraft.fit.plain_pairs import PlainPairs
+    from redraft.fit.aligner.aligner_training import AlignerTraining, train_aligner
+    from redraft.fit.aligner.unlabelled_pairs import PlainPairs
 
     chosen: dict[str, Any] = {}
     if options.epochs is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.command import add_command, option
-from redraft.cli.options import Device, LeaveOut, Seed
-from redraft.cli.talk import OK, room_for, say, whole_number
+from redraft.cli.common_options import Device, LeaveOut, Seed
+from redraft.cli.console import OK, room_for, say, whole_number
+from redraft.cli.typer_command import add_command, option
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -58,17 +58,17 @@ def run_train_checker(options: TrainCheckerOptions) -> int:
         chosen["steps"] = whole_number("--steps", options.steps)
     if options.seed is not None:
         chosen["seed"] = whole_number("--seed", options.seed, least=0)
-    from redraft.check.trained import TrainedCheck
+    from redraft.check.trained_checker import TrainedCheck
     from redraft.check.word_facts import WordFacts
-    from redraft.constrain.planner import Planner
-    from redraft.fit.checker import CheckerTraining, train_checker
-    from redraft.fit.checker_data import read_inference, read_judged
+    from redraft.fit.checker.checker_examples import read_inference, read_judged
+    from redraft.fit.checker.checker_training import CheckerTraining, train_checker
     from redraft.fit.tagged_pairs import read_tagged
+    from redraft.plan.planner import Planner
 
     planner = Planner.load(device=options.device)
     start = None
     if options.start is not None:
-        start = TrainedCheck.load(options.start, planner.predictor, WordFacts.of_planner(planner))
+        start = TrainedCheck.load(options.start, planner.classifier, WordFacts.of_planner(planner))
     with room_for(options.out):
         train_checker(
             [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)],

@@ -8,14 +8,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from redraft.cli.command import add_command, option, trust_of
-from redraft.cli.options import Batch16, Device, Dtype, Graphs, Model, PickledWeights, TrustRemoteCode
-from redraft.cli.settings import parse_setting
-from redraft.cli.talk import MISTAKE, OK, room_for, say, whole_number
-from redraft.cli.workers import share_out, terminable
+from redraft.cli.common_options import Batch16, Device, Dtype, Graphs, Model, PickledWeights, TrustRemoteCode
+from redraft.cli.console import MISTAKE, OK, room_for, say, whole_number
+from redraft.cli.settings_options import parse_setting
+from redraft.cli.typer_command import add_command, option, trust_of
+from redraft.cli.worker_processes import share_out, terminable
 from redraft.decode.config import DecodeConfig
 from redraft.errors import ConfigError, RedraftError
-from redraft.tune.space import Goal, Ranges
+from redraft.tune.search_space import Goal, Ranges
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -94,8 +94,8 @@ def run_tune(options: TuneOptions) -> int:
     tuning, sample = _asked(options)
     workers = whole_number("--workers", options.workers)
     Path(options.out).mkdir(parents=True, exist_ok=True)
-    from redraft.tune.outcome import SETTINGS, write_outcome
     from redraft.tune.study import finished, open_study, storing, take_up
+    from redraft.tune.tuning_report import SETTINGS, write_outcome
 
     with terminable(), storing(_storage(options)), room_for(options.out, "the same command goes on"):
         study = open_study(_storage(options), tuning, tuning.facts["seed"])
@@ -117,11 +117,11 @@ def run_tune(options: TuneOptions) -> int:
 
 def _asked(options: TuneOptions) -> tuple[Tuning, Sample]:
     """What is to be tuned, checked before a model is loaded."""
-    from redraft.constrain.plan_files import read_plans
-    from redraft.decode.config_files import read_config
-    from redraft.decode.fingerprint import fingerprint
+    from redraft.decode.config import read_config
+    from redraft.decode.model_fingerprint import fingerprint
     from redraft.evaluate.text_files import check_aligned, read_text
     from redraft.files import digest
+    from redraft.plan.plan_files import read_plans
     from redraft.tune.objective import Sample
     from redraft.tune.study import Tuning
 
@@ -167,7 +167,7 @@ def _worker(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -
 def _work(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -> None:
     """One worker, until the trials of all are enough."""
     from redraft.decode.redrafter import Redrafter
-    from redraft.fit.progress_bar import ProgressBar
+    from redraft.progress_bar import ProgressBar
     from redraft.tune.study import finished, open_study, run_trials
 
     trials = whole_number("--trials", options.trials)

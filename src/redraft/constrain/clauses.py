@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from redraft.constrain.edits import EditPlan
-from redraft.constrain.tails import TailTables
+from redraft.constrain.word_boundaries import BoundaryTables
+from redraft.plan.edits import EditPlan
 
 Role = Literal["insert", "delete", "source", "target"]
 
@@ -38,4 +38,4 @@ class CompiledPlan:
     plan: EditPlan
     clauses: tuple[Clause, ...]
     impossible: dict[int, str]
-    tables: TailTables
+    tables: BoundaryTables

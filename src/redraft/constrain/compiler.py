@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from redraft.align.words import split_words
+from redraft.cancellation import yield_point
 from redraft.constrain.clauses import Clause, CompiledPlan, Role, Variant
-from redraft.constrain.edits import Edit, EditPlan
-from redraft.constrain.phrases import Variants, begins, forms, needs
-from redraft.constrain.tails import starts_after
 from redraft.constrain.vocabulary import Vocabulary, vocabulary_of
+from redraft.constrain.word_boundaries import starts_after
 from redraft.errors import PlanError
-from redraft.pauses import pause
+from redraft.plan.edits import Edit, EditPlan
+from redraft.plan.phrases import Variants, begins, forms, needs
+from redraft.text.words import split_words
 
 # Where a word may stand: at the start, after a space, a quote, a bracket. A tokenizer may split it differently in each.
 _BEFORE = ("", "a ", '"', "'")
@@ -129,7 +129,7 @@ class Compiler:
         return b"".join(self.vocabulary.texts[token] or b"" for token in tokens).decode("utf-8", "replace")
 
     def _compile_one(self, plan: EditPlan) -> CompiledPlan:
-        pause(alone=True)  # other work might clear what is known of phrases
+        yield_point(alone=True)  # other work might clear what is known of phrases
         clauses: list[Clause] = []
         impossible: dict[int, str] = {}
         for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, self.variants), strict=True)):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from redraft.constrain.marks import PLACEHOLDERS, Mark, Marked
 from redraft.constrain.vocabulary import own_backend
+from redraft.plan.marked_source import PLACEHOLDERS, Mark, Marked
 
 
 def add_marks(tokenizer: Any) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
-from redraft.align.words import split_words
-from redraft.constrain.tails import TailTables, tail_tables
+from redraft.constrain.word_boundaries import BoundaryTables, tail_tables
 from redraft.errors import ModelError
+from redraft.text.words import split_words
 
 
 class Vocabulary(Protocol):
@@ -28,7 +28,7 @@ class Vocabulary(Protocol):
         """The token that stands for what cannot be encoded; one of `special`."""
 
     @property
-    def tables(self) -> TailTables: ...
+    def tables(self) -> BoundaryTables: ...
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]: ...
 
@@ -46,7 +46,7 @@ class WordVocabulary:
         self.texts = [None if token in self.special else f" {word}".encode() for token, word in enumerate(words)]
 
     @cached_property
-    def tables(self) -> TailTables:
+    def tables(self) -> BoundaryTables:
         return tail_tables(self.texts)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -75,7 +75,7 @@ class TokenizerVocabulary:
         self._fast = own_backend(tokenizer)
 
     @cached_property
-    def tables(self) -> TailTables:
+    def tables(self) -> BoundaryTables:
         return tail_tables(self.texts)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
@@ -161,9 +161,9 @@ def _shown_after_a_word(tokenizer: Any, names: Sequence[str | None], special: fr
 
 def _byte_alphabet() -> dict[str, int]:
     """Byte-level BPE writes each byte as a printable character: itself if it is one, else the next free code point."""
-    printable = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1)]
-    alphabet = {chr(byte): byte for byte in printable}
-    for offset, byte in enumerate(byte for byte in range(256) if byte not in set(printable)):
+    escape_control = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1)]
+    alphabet = {chr(byte): byte for byte in escape_control}
+    for offset, byte in enumerate(byte for byte in range(256) if byte not in set(escape_control)):
         alphabet[chr(256 + offset)] = byte
     return alphabet
 

@@ -1,15 +1,19 @@
-"""Every setting of the search: names, defaults, help and checks, in one place."""
+"""The settings of the search, each with its default, help and checks, and small files of them."""
 
 from __future__ import annotations
 
+import json
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
-from redraft.errors import ConfigError
-from redraft.setting_checks import check_setting
+from redraft.errors import ConfigError, did_you_mean
+from redraft.files import replacing
+from redraft.reading import read_toml
+from redraft.settings_checks import check_setting
 
 _MOST_BEAMS, _MOST_TOKENS = 1_000, 10_000  # memory and time grow with their product
 _WHOLE = 1 << 30  # of others
@@ -99,3 +103,44 @@ _HINTS = get_type_hints(DecodeConfig)
 def _is_weight(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and 0 <= value <= sys.float_info.max
+
+
+SIMPLIFY_NAME = "simplify"
+_NONE = "none"  # TOML has no word for it
+
+
+def read_config(path: str | Path) -> dict[str, Any]:
+    """The settings that a file names, checked; the others keep their defaults. `simplify` is no file but SIMPLIFY."""
+    if str(path) == SIMPLIFY_NAME:
+        return dict(SIMPLIFY)
+    found = read_toml(path, "Write one setting on each line: delta = 2.0")
+    names = [field.name for field in fields(DecodeConfig)]
+    for name in found:
+        if name not in names:
+            raise ConfigError(f"{path}: there is no setting {name!r}.", did_you_mean(name, names))
+    settings = {name: _value(value) for name, value in found.items()}
+    try:
+        DecodeConfig(**settings)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error.problem}", error.hint) from None
+    return settings
+
+
+def write_config(path: str | Path, config: DecodeConfig, remarks: Sequence[str] = ()) -> None:
+    """All settings that are not the defaults, and the method; remarks stand above them."""
+    plain = DecodeConfig()
+    lines = [f"# {remark}" for remark in remarks]
+    for known in fields(DecodeConfig):
+        value = getattr(config, known.name)
+        if known.name == "method" or value != getattr(plain, known.name):
+            lines.append(f"{known.name} = {_written(value)}")
+    with replacing(Path(path)) as file:
+        file.write(("\n".join(lines) + "\n").encode("utf-8"))
+
+
+def _value(value: Any) -> Any:
+    return None if value == _NONE else tuple(value) if isinstance(value, list) else value
+
+
+def _written(value: Any) -> str:
+    return json.dumps(_NONE if value is None else list(value) if isinstance(value, tuple) else value)

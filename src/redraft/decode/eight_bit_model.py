@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 
-from redraft.eight_bit import load_eight_bit, save_eight_bit
+from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
 from redraft.trust import for_code
 
 _WEIGHTS = "model.8bit.safetensors"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from redraft.align.words import Closes
-from redraft.constrain.packed import PackedPlans
-from redraft.decode.progress import Progress, look, ready_positions, score_nodes
+from redraft.constrain.packed_plans import PackedPlans
+from redraft.decode.edit_progress import Progress, look, ready_positions, score_nodes
+from redraft.text.words import Closes
 
 _BLOCK = 128
 _FEW_TOKENS = 4096  # up to here a full stable sort costs nothing, and ties come out in order on every device

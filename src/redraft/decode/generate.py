@@ -9,13 +9,13 @@ import torch
 from torch import Tensor
 
 from redraft.constrain.clauses import CompiledPlan
-from redraft.constrain.edits import EditPlan
-from redraft.constrain.tails import tail_tables
+from redraft.constrain.word_boundaries import tail_tables
 from redraft.decode.config import DecodeConfig
-from redraft.decode.graph import Graphs
+from redraft.decode.cuda_graphs import Graphs
 from redraft.decode.search import Hypothesis, search
 from redraft.decode.transformers_steps import TransformersSteps
 from redraft.errors import ConfigError, PlanError
+from redraft.plan.edits import EditPlan
 
 
 def generate(

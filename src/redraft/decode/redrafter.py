@@ -11,23 +11,21 @@ import torch
 
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.compiler import compiler_for
-from redraft.constrain.edits import EditPlan
 from redraft.constrain.mark_tokens import MarkTokens
-from redraft.constrain.marks import mark
-from redraft.constrain.phrases import Variants
-from redraft.constrain.verdicts import Verdict, judge
 from redraft.decode.config import DecodeConfig
-from redraft.decode.decoded import Candidate, Decoded
-from redraft.decode.graph import Graphs
-from redraft.decode.loading import PLAIN_PROMPT, load_model, reads_plans, stored_prompt
-from redraft.decode.models import StepModel
-from redraft.decode.pieces import parted
-from redraft.decode.room import check_room
-from redraft.decode.search import Hypothesis, Observer, search
+from redraft.decode.cuda_graphs import Graphs
+from redraft.decode.edit_weights import UNIT
+from redraft.decode.model_loading import PLAIN_PROMPT, load_model, reads_plans, stored_prompt
+from redraft.decode.result import Candidate, Result
+from redraft.decode.search import Hypothesis, Observer, check_search_memory, search
+from redraft.decode.step_model import StepModel
 from redraft.decode.trace import Trace
 from redraft.decode.transformers_steps import TransformersSteps, position_limit
-from redraft.decode.weights import UNIT
 from redraft.errors import ConfigError, ModelError, shown
+from redraft.plan.edits import EditPlan
+from redraft.plan.marked_source import mark
+from redraft.plan.phrases import Variants
+from redraft.plan.verdicts import Verdict, judge
 
 # Settings that a model's own generation config may hold, and that DecodeConfig decides here.
 _OURS = {
@@ -73,17 +71,17 @@ class Redrafter:
         self._compiler = compiler_for(self.tokenizer, variants)
         self._variants: Variants = variants
 
-    def __call__(self, plan: EditPlan | str, **changes: Any) -> Decoded:
+    def __call__(self, plan: EditPlan | str, **changes: Any) -> Result:
         """Rewrite one sentence; `changes` are settings of DecodeConfig for this call."""
         return self.rewrite([plan], **changes)[0]
 
-    def rewrite(self, plans: Iterable[EditPlan | str], **changes: Any) -> list[Decoded]:
+    def rewrite(self, plans: Iterable[EditPlan | str], **changes: Any) -> list[Result]:
         """Rewrite sentences; a plain text is a plan without edits."""
         return list(self.stream(plans, **changes))
 
     def stream(
         self, plans: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool | int = False, **changes: Any
-    ) -> Iterator[Decoded]:
+    ) -> Iterator[Result]:
         """Rewrite sentences batch by batch, in order, without holding them all.
 
         `trace`: with every step of the search; a number: a sentence whose trace has more values than that is an error.
@@ -101,33 +99,14 @@ class Redrafter:
         other.config = config
         return other
 
-    def pieces(self, source: str) -> list[str]:
-        """The sentence itself, or the sentences and clauses in it where it is longer than the model reads.
-
-        One that cannot be parted so is returned as it is, to be refused. So is any for a decoder-only model, where what
-        is read takes room from what is written.
-        """
-        if isinstance(self.model, StepModel) or not self.model.config.is_encoder_decoder:
-            return [source]
-        room = position_limit(self.model)
-        if room is not None and self._marks:
-            room //= 2  # a plan with a mark for every word is about as long again
-        if room is None or self._length(source) <= room:
-            return [source]
-        pieces = parted(source, lambda piece: self._length(piece.strip()) <= room)
-        return [source] if pieces is None else [piece.strip() for piece in pieces]
-
-    def _length(self, text: str) -> int:
-        return len(self.tokenizer(text, verbose=False)["input_ids"])
-
-    def _decode(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool | int) -> list[Decoded]:
+    def _decode(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool | int) -> list[Result]:
         compiled = self._compiler.compile(plans)
         traced = None
         if trace:
             traced = Trace(compiled, self._compiler.vocabulary.decode, None if trace is True else trace)
         limits, found = self._search(compiled, config, traced.observe if traced else None)
         return [
-            Decoded(
+            Result(
                 plan.plan.source,
                 tuple(self._candidates(plan, hypotheses, limit, config)) or (self._copy(plan, limit, config),),
                 tuple(traced.sentences[place]) if traced else (),
@@ -143,7 +122,7 @@ class Redrafter:
         if isinstance(self.model, StepModel):
             lengths = [len(tokens) for tokens in self._compiler.vocabulary.encode(sources)]
             limits = [config.max_tokens or 2 * length + 10 for length in lengths]
-            check_room(config, limits, len(self._compiler.vocabulary.texts), torch.device("cpu"))
+            check_search_memory(config, limits, len(self._compiler.vocabulary.texts), torch.device("cpu"))
             return limits, search(self.model, sources, plans, config, limits, observe)
         return self._search_transformers(sources, plans, config, observe)
 
@@ -152,7 +131,7 @@ class Redrafter:
     ) -> tuple[list[int], list[list[Hypothesis]]]:
         """Let `generate` of transformers prepare the inputs, the cache and its processors, then search."""
         inputs, limits = self._encode([plan.plan for plan in plans], config)
-        check_room(config, limits, len(self._compiler.vocabulary.texts), self.model.device)
+        check_search_memory(config, limits, len(self._compiler.vocabulary.texts), self.model.device)
 
         def decode(
             model: Any,

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from redraft.cancellation import yield_point
 from redraft.constrain.clauses import CompiledPlan
 from redraft.decode.config import DecodeConfig
-from redraft.decode.graph import Graphs, step_graphs
-from redraft.decode.models import StepModel
-from redraft.decode.pool import EMPTY, ENDED, Pool, rows_of, tokens_of
+from redraft.decode.cuda_graphs import Graphs, step_graphs
+from redraft.decode.finished_pool import EMPTY, ENDED, FinishedPool, rows_of, tokens_of
 from redraft.decode.step import State, Step, Stepper
+from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import TransformersSteps
-from redraft.pauses import pause
+from redraft.errors import ConfigError
+from redraft.memory import free_memory
 
 Observer = Callable[[State, Step, State], None]
 
@@ -30,7 +32,7 @@ class Hypothesis:
     edit_score: int  # in whole 1e-6
     truncated: bool
     rows: tuple[int, ...]  # the row each token was chosen from
-    carried: tuple[bool, ...]  # for each clause, as in Pool
+    carried: tuple[bool, ...]  # for each clause, as in FinishedPool
 
 
 @torch.inference_mode()
@@ -56,7 +58,7 @@ def search(
     shares = not (isinstance(model, TransformersSteps) and isinstance(mover, _Launched))
     flag = StopFlag(log_prob.device)
     for length in range(1, max(max_tokens) + 1):
-        pause(alone=shares)
+        yield_point(alone=shares)
         mover.move(may_cut=length in cuts)
         if flag.raised(mover.state.over):
             break
@@ -127,7 +129,7 @@ class StopFlag:
         return bool(self._flags[before])
 
 
-def read_out(pool: Pool) -> list[list[Hypothesis]]:
+def read_out(pool: FinishedPool) -> list[list[Hypothesis]]:
     """The pool in plain data."""
     found: list[list[Hypothesis]] = []
     ranks, lengths = pool.rank.tolist(), pool.length.tolist()
@@ -149,3 +151,20 @@ def read_out(pool: Pool) -> list[list[Hypothesis]]:
                     )
                 )
     return found
+
+
+# Bytes at the highest, roughly: trails of rows and of finished texts before and after a step, scores of the whole
+# vocabulary before and after what is forbidden, and what is known of each node.
+_FOR_A_TOKEN, _FOR_A_WORD, _FOR_A_NODE = 32, 12, 100
+
+
+def check_search_memory(config: DecodeConfig, limits: Sequence[int], vocabulary: int, device: Any) -> None:
+    """An error where sentences with these limits on their tokens cannot be searched together."""
+    row = _FOR_A_TOKEN * max(limits) + _FOR_A_WORD * vocabulary + _FOR_A_NODE * min(config.row_width, vocabulary)
+    needed, free = row * config.beams * len(limits), free_memory(device)
+    if free is not None and needed > free:
+        raise ConfigError(
+            f"{config.beams:,} beams of up to {max(limits):,} tokens for {len(limits):,} sentences at once need about "
+            f"{needed / 1e9:,.0f} GB of memory, and {free / 1e9:,.0f} GB are free.",
+            "Lower beams, max_tokens or the batch size.",
+        )

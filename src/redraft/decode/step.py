@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from redraft.align.words import Closes
 from redraft.constrain.clauses import CompiledPlan
-from redraft.constrain.packed import PackedPlans, pack
-from redraft.decode.choose import Choice, Nodes, choose
+from redraft.constrain.packed_plans import PackedPlans, pack
 from redraft.decode.config import DecodeConfig
+from redraft.decode.edit_progress import InOrder, Progress, Scored, View, advance, begin, look, score_nodes, take
+from redraft.decode.edit_weights import delta_of, is_plain, price_of
 from redraft.decode.expand import (
     Lists,
     admit,
@@ -21,9 +21,9 @@ from redraft.decode.expand import (
     repeated_ngrams,
     top_tokens,
 )
-from redraft.decode.pool import CUT, CUT_PLAIN, EMPTY, ENDED, Pool, empty_pool, go_on, merge, tokens_of
-from redraft.decode.progress import InOrder, Progress, Scored, View, advance, begin, look, score_nodes, take
-from redraft.decode.weights import delta_of, is_plain, price_of
+from redraft.decode.finished_pool import CUT, CUT_PLAIN, EMPTY, ENDED, FinishedPool, empty_pool, go_on, merge, tokens_of
+from redraft.decode.selection import Choice, Nodes, choose
+from redraft.text.words import Closes
 
 _NO_LIMIT = 1 << 60
 
@@ -36,7 +36,7 @@ class State:
     trail: Tensor  # (batch, beam, step) tokens so far, each with the row it was chosen from
     log_prob: Tensor  # (batch, beam) L; -inf where there is no row
     progress: Progress | None  # None: nobody in the batch has edits to follow
-    pool: Pool
+    pool: FinishedPool
     over: Tensor  # (batch,) nothing can change any more
 
 
@@ -255,7 +255,7 @@ class Stepper:
         choice: Choice,
         last: Tensor,
         may_cut: bool,
-    ) -> Pool:
+    ) -> FinishedPool:
         """The pool with the ends among the first `beams` places, and at the last step with what is cut."""
         beams, columns = self.config.beams, lists.token.shape[2]
         node = choice.node[:, :beams]
@@ -274,7 +274,7 @@ class Stepper:
             carried = take(carried.flatten(1, 2), node)
         else:
             carried = torch.zeros(*node.shape, 0, dtype=torch.bool, device=node.device)
-        new = Pool(
+        new = FinishedPool(
             rank=rank,
             score=nodes.score.gather(1, node).masked_fill(rank == EMPTY, 0),
             likelihood=log_prob / self._power(length),

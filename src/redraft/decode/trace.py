@@ -9,9 +9,9 @@ from typing import Any
 from torch import Tensor
 
 from redraft.constrain.clauses import CompiledPlan
-from redraft.decode.pool import EMPTY, ENDED, tokens_of
+from redraft.decode.edit_weights import UNIT
+from redraft.decode.finished_pool import EMPTY, ENDED, tokens_of
 from redraft.decode.step import State, Step
-from redraft.decode.weights import UNIT
 from redraft.errors import ConfigError, shown
 
 Show = Callable[[Sequence[int]], str]

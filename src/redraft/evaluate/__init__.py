@@ -1,7 +1,7 @@
 """Outputs → figures that people can trust: measures, corpora, intervals, tests, reports."""
 
 from redraft.evaluate.corpora import CORPORA, Corpus, load_corpus, read_corpus
-from redraft.evaluate.report.writers import write_report
+from redraft.evaluate.report.report_files import write_report
 from redraft.evaluate.scores import Comparison, Figure, Scores, compare, score
 
 __all__ = [

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
 
-from redraft.evaluate.measures import Array, Texts
-from redraft.evaluate.tokens import LIBRARY, SIGNATURE, tokenized
+from redraft.evaluate.measures import LIBRARY, SIGNATURE, Array, Texts, tokenized
 
 
 class Bleu:

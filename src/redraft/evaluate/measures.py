@@ -8,10 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cache, lru_cache
+from typing import Any, Protocol
 
 import numpy as np
+import sacrebleu
 from numpy.typing import NDArray
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+SIGNATURE = "case:lc|tok:13a"
+LIBRARY = f"sacrebleu:{sacrebleu.__version__}"
+
+
+@lru_cache(maxsize=16_384)  # the same sources and references for every system and measure
+def tokenized(text: str) -> str:
+    """The tokens of a text, joined by single spaces."""
+    return str(_tokenizer()(text.lower()))
+
+
+@cache
+def _tokenizer() -> Any:
+    make: Any = Tokenizer13a  # has no types
+    return make()
+
 
 Array = NDArray[np.float64]
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from redraft.evaluate.measures import Array, Texts, share
-from redraft.evaluate.tokens import LIBRARY, SIGNATURE, tokenized
+from redraft.evaluate.measures import LIBRARY, SIGNATURE, Array, Texts, share, tokenized
 
 ORDERS = 4
 _SOURCE, _OUTPUT, _REFERENCE = range(3)

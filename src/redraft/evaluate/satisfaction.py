@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from redraft.constrain.edits import ALL_KINDS, KINDS
-from redraft.constrain.verdicts import Verdict
 from redraft.evaluate.measures import Array, Texts, share
+from redraft.plan.edits import ALL_KINDS, KINDS
+from redraft.plan.verdicts import Verdict
 
 
 class Satisfaction:

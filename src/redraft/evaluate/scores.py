@@ -15,7 +15,7 @@ from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.fkgl import Fkgl
 from redraft.evaluate.measures import Array, Measure, Texts
-from redraft.evaluate.resample import Test, interval, p_value, resampled, swapped
+from redraft.evaluate.resampling import Test, interval, p_value, resampled, swapped
 from redraft.evaluate.sari import Sari
 from redraft.evaluate.satisfaction import Satisfaction
 from redraft.evaluate.surface import Surface

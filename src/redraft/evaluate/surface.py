@@ -6,8 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from redraft.evaluate.measures import Array, Texts, share
-from redraft.evaluate.tokens import LIBRARY, SIGNATURE, tokenized
+from redraft.evaluate.measures import LIBRARY, SIGNATURE, Array, Texts, share, tokenized
 
 
 class Surface:

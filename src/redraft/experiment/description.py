@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from redraft.constrain.oracle import Which
-from redraft.constrain.predicted import Levels
-from redraft.decode.config import DecodeConfig
-from redraft.decode.config_files import read_config
+from redraft.decode.config import DecodeConfig, read_config
 from redraft.errors import ConfigError, did_you_mean, shown
 from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
+from redraft.plan.extraction import Which
+from redraft.plan.prediction import Levels
 from redraft.reading import read_toml
-from redraft.setting_checks import check_setting
+from redraft.settings_checks import check_setting
 
 NO_PLAN = "none"  # the plan of methods that get none
 LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")  # what sweeps call λ; the last: all three

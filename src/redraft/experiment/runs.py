@@ -5,23 +5,22 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from redraft.constrain.edits import EditPlan
-from redraft.constrain.plan_files import write_jsonl
 from redraft.decode.config import SIMPLIFY, DecodeConfig
-from redraft.decode.decoded import Decoded
+from redraft.decode.result import Result
 from redraft.errors import ConfigError, RedraftError, shown
 from redraft.experiment.description import LAMBDAS, NO_PLAN, Description, Sweep
-from redraft.experiment.kept import Facts, made_from, note
-from redraft.files import digest, json_lines, whole_lines, writing
-from redraft.fit.progress_bar import Say
+from redraft.files import digest, json_lines, replacing, whole_lines, writing
+from redraft.plan.edits import EditPlan
+from redraft.plan.plan_files import write_jsonl
+from redraft.progress_bar import Say
 
 _LONGEST = 200  # bytes of a run's name: files may have 255, endings and all
-Rewrite = Callable[[Sequence[EditPlan]], Sequence[Decoded]]
+Rewrite = Callable[[Sequence[EditPlan]], Sequence[Result]]
 
 
 class Paused(RedraftError):
@@ -117,9 +116,9 @@ def carry_out(
         "plans": digest(repr([plan.to_json() for plan in plans]).encode()),
     }  # fmt: skip
     part = path.with_name(path.name + ".part")
-    if not made_from(path, facts):
+    if not is_cached(path, facts):
         if path.exists():
-            what = "from other plans or settings" if made_from(path, facts, "made_by") else "by another model"
+            what = "from other plans or settings" if is_cached(path, facts, "made_by") else "by another model"
             say(f"{path} was made {what}; it is made again")
         path.unlink(missing_ok=True)
         part.unlink(missing_ok=True)
@@ -149,3 +148,28 @@ def carry_out(
 def _done(part: Path) -> dict[int, dict[str, Any]]:
     """What a call that was stopped has left, by the place of its plan."""
     return {row["at"]: row for row in json_lines(whole_lines(part))}
+
+
+Facts = Mapping[str, Any]
+
+
+def _facts_path(path: Path) -> Path:
+    return path.with_name(path.name + ".facts")
+
+
+def is_cached(path: Path, facts: Facts, *names: str) -> bool:
+    """Whether what was noted beside a file, before it was begun, is the same: all of it, or what is named."""
+    try:
+        known = json.loads(_facts_path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    now = json.loads(json.dumps(facts))
+    if names and isinstance(known, dict):
+        return all(known.get(name) == now[name] for name in names)
+    return bool(known == now)
+
+
+def note(path: Path, facts: Facts) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(_facts_path(path)) as file:
+        file.write((json.dumps(facts, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))

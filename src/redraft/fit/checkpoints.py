@@ -14,7 +14,7 @@ from redraft.files import replacing
 from redraft.trust import loading
 
 
-def save_whole(path: Path, state: Any) -> None:
+def save_checkpoint(path: Path, state: Any) -> None:
     """Write what torch can write; a run that is killed meanwhile keeps the file that was there before."""
     for part in path.parent.glob(f".{path.name}.*.part"):  # of a run that was killed while it wrote
         part.unlink()
@@ -23,20 +23,20 @@ def save_whole(path: Path, state: Any) -> None:
 
 
 @contextmanager
-def reading_checkpoint(path: Path) -> Iterator[None]:
+def open_checkpoint(path: Path) -> Iterator[None]:
     """Whatever is wrong with a checkpoint is an error that names it."""
     with loading("the checkpoint", path, ConfigError, "Delete it to train from the start, or choose another --out."):
         yield
 
 
-def chance(device: torch.device) -> dict[str, Any]:
+def rng_state(device: torch.device) -> dict[str, Any]:
     """The state of the random numbers, on the CPU and on the device of the run."""
     cuda = [torch.cuda.get_rng_state(device)] if device.type == "cuda" else []
-    return {"chance": torch.get_rng_state(), "chance_cuda": cuda}
+    return {"rng_state": torch.get_rng_state(), "rng_state_cuda": cuda}
 
 
-def restore_chance(saved: Mapping[str, Any], device: torch.device) -> None:
+def restore_rng_state(saved: Mapping[str, Any], device: torch.device) -> None:
     """Go on with the random numbers of a checkpoint; one that was made on a CPU knows none of a GPU."""
-    torch.set_rng_state(saved["chance"].cpu())
-    if saved["chance_cuda"] and device.type == "cuda":
-        torch.cuda.set_rng_state(saved["chance_cuda"][0].cpu(), device)
+    torch.set_rng_state(saved["rng_state"].cpu())
+    if saved["rng_state_cuda"] and device.type == "cuda":
+        torch.cuda.set_rng_state(saved["rng_state_cuda"][0].cpu(), device)

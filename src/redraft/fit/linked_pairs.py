@@ -11,13 +11,13 @@ from pathlib import Path
 
 from redraft.align.aligners import WordAligner
 from redraft.align.links import Links, parse_links, shown_links
-from redraft.align.pairs import SentencePair
-from redraft.constrain.edits import EditPlan
-from redraft.constrain.oracle import extract
+from redraft.align.sentence_pairs import SentencePair
 from redraft.errors import ConfigError
 from redraft.files import whole_lines, writing
-from redraft.fit.progress_bar import Say
 from redraft.fit.tagged_pairs import TaggedPair
+from redraft.plan.edits import EditPlan
+from redraft.plan.extraction import extract
+from redraft.progress_bar import Say
 
 _PART = 2000  # pairs between whole lines on disk
 

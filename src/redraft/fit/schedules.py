@@ -8,14 +8,14 @@ from typing import Any, Literal
 Schedule = Literal["linear", "cosine", "constant"]
 
 
-def rate_share(schedule: Schedule, step: int, steps: int, warm: int) -> float:
+def learning_rate_factor(schedule: Schedule, step: int, steps: int, warm: int) -> float:
     """The share of the full rate at a step: a rise over the first `warm` steps, times the fall of the schedule."""
     done = step / steps
     falls = {"linear": max(0.0, 1 - done), "cosine": (1 + math.cos(math.pi * done)) / 2, "constant": 1.0}
     return min(1, (step + 1) / warm) * falls[schedule]
 
 
-def average_share(most: float, step: int) -> float:
+def ema_decay(most: float, step: int) -> float:
     """How much of a moving average stays at a step: a young one forgets its start quickly."""
     return min(most, (step + 1) / (step + 10))
 

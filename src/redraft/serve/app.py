@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
@@ -14,15 +16,14 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from redraft import __version__
-from redraft.decode.simplifier import Simplifier
 from redraft.errors import ConfigError, RedraftError
-from redraft.serve import bodies
-from redraft.serve.answers import on_malformed, on_mistake, on_refusal
-from redraft.serve.gate import NEAR, Gate
+from redraft.serve import schemas as bodies
+from redraft.serve.auth_middleware import NEAR, AuthMiddleware
+from redraft.serve.error_responses import on_http_error, on_redraft_error, on_validation_error
 from redraft.serve.limits import Limits
-from redraft.serve.page_files import page_file
+from redraft.serve.metrics_middleware import Metrics, MetricsMiddleware
 from redraft.serve.service import Service
-from redraft.serve.watch import Metrics, Watch
+from redraft.simplify.simplifier import Simplifier
 
 _GONE = 499  # the sender has left, so nobody reads the answer
 _ERRORS: dict[int | str, dict[str, Any]] = {
@@ -60,12 +61,12 @@ def create_app(
         title="redraft", version=__version__, description=limits.described(), docs_url=None, redoc_url=None,
         lifespan=lifespan,
     )  # fmt: skip
-    app.add_exception_handler(RedraftError, on_mistake)
-    app.add_exception_handler(RequestValidationError, on_malformed)
-    app.add_exception_handler(HTTPException, on_refusal)
+    app.add_exception_handler(RedraftError, on_redraft_error)
+    app.add_exception_handler(RequestValidationError, on_validation_error)
+    app.add_exception_handler(HTTPException, on_http_error)
     # The last one added is the outermost.
-    app.add_middleware(Gate, api_key=api_key, hosts=hosts, origins=cors, limits=limits)
-    app.add_middleware(Watch, metrics=metrics, log_text=log_text)
+    app.add_middleware(AuthMiddleware, api_key=api_key, hosts=hosts, origins=cors, limits=limits)
+    app.add_middleware(MetricsMiddleware, metrics=metrics, log_text=log_text)
     if cors:
         app.add_middleware(
             CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"],
@@ -132,3 +133,22 @@ async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T 
 async def _left(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+}
+
+
+def page_folder() -> Path:
+    return Path(str(files("redraft.serve"))) / "page"
+
+
+def page_file(name: str) -> Response:
+    """404 for whatever is not one of these files."""
+    path = {path.name: path for path in page_folder().iterdir() if path.is_file()}.get(name)
+    if path is None or path.suffix not in _TYPES:
+        raise HTTPException(404, "Not Found")
+    return Response(path.read_bytes(), media_type=_TYPES[path.suffix], headers={"Cache-Control": "no-cache"})

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from redraft.cancellation import at_yield_points
 from redraft.errors import RedraftError
-from redraft.pauses import at_pauses
+from redraft.serve.fair_lock import FairLock
 from redraft.serve.limits import Limits
-from redraft.serve.turns import Turns
 
 _MANY_TIMES, _SMALL = 4, 100  # sentences of at most 400 characters go together, however short some of them are
 
@@ -22,15 +22,15 @@ Key = TypeVar("Key", bound=Hashable)
 Result = TypeVar("Result")
 
 
-class Full(RedraftError):
+class QueueFull(RedraftError):
     """Too many sentences wait already."""
 
 
-class TooLate(RedraftError):
+class DeadlineExceeded(RedraftError):
     """A request was not done in time."""
 
 
-class GivenUp(Exception):
+class BatchAbandoned(Exception):
     """Nobody waits for the batch any more."""
 
 
@@ -48,7 +48,7 @@ class Batcher(Generic[Item, Key, Result]):
     Requests take turns: a batch begins with a job of the request that has waited longest since its last batch, and has
     those that are most like it in `size`, none of them many times as large or as small: a batch takes as long as its
     longest sentence. Jobs of a request that was cancelled, came too late or failed in part are not computed any more,
-    and a batch that nobody waits for ends at its next pause.
+    and a batch that nobody waits for ends at its next yield point.
 
     One batch is computed at a time. One that takes longer than `limits.turn` seconds is slow: at its pauses the next
     batches, of other requests, go first for as long each.
@@ -61,7 +61,7 @@ class Batcher(Generic[Item, Key, Result]):
         self._rewrite, self._limits, self._size = rewrite, limits, size
         self._jobs: deque[_Job[Item, Key, Result]] = deque()
         self._threads = ThreadPoolExecutor(limits.under_way, thread_name_prefix="redraft")
-        self._turns = Turns()
+        self._turns = FairLock()
         self._under_way: dict[asyncio.Task[None], set[object]] = {}  # batches, with their requests
         self._changed = asyncio.Event()  # new jobs, or a batch that is over
         self._work: asyncio.Task[None] | None = None  # only while there are jobs
@@ -76,7 +76,7 @@ class Batcher(Generic[Item, Key, Result]):
     async def submit(self, items: Sequence[Item], key: Key) -> list[Result]:
         """The results of all items, in their order."""
         if len(self._jobs) + len(items) > self._limits.queue:
-            raise Full(
+            raise QueueFull(
                 f"{len(self._jobs)} sentences wait already, this request has {len(items)}, "
                 f"and the queue holds {self._limits.queue}.",
                 "Try again in a moment.",
@@ -91,7 +91,7 @@ class Batcher(Generic[Item, Key, Result]):
             async with asyncio.timeout(self._limits.deadline):
                 return await asyncio.gather(*(job.future for job in jobs))
         except TimeoutError:
-            raise TooLate(
+            raise DeadlineExceeded(
                 f"the request was not done within {self._limits.deadline:g} seconds.", "Send less text at once."
             ) from None
         finally:
@@ -100,7 +100,7 @@ class Batcher(Generic[Item, Key, Result]):
             self._jobs = deque(job for job in self._jobs if job.request is not request)
 
     def close(self) -> None:
-        """Requests that still wait are cancelled; batches end at their next pause."""
+        """Requests that still wait are cancelled; batches end at their next yield point."""
         self._closed = True
         if self._work is not None:
             self._work.cancel()
@@ -180,10 +180,10 @@ class Batcher(Generic[Item, Key, Result]):
                     self._turns.pass_on()
                     began = time.monotonic()
                 if self._closed or all(job.future.done() for job in jobs):
-                    raise GivenUp
+                    raise BatchAbandoned
 
             give_way()
-            with at_pauses(give_way):
+            with at_yield_points(give_way):
                 return self._rewrite([job.item for job in jobs], jobs[0].key)
 
 

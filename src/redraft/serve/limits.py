@@ -17,7 +17,7 @@ class Limits:
     max_edits: int = 500  # of a sentence, given or called for by keep list and glossary
     max_targets: int = 20  # of a substitution
     max_phrase: int = 200  # characters of a phrase of an edit, a keep list or a glossary
-    max_wishes: int = 500  # entries of keep list and glossary together
+    max_user_constraints: int = 500  # entries of keep list and glossary together
     max_references: int = 10  # of an evaluation
     max_traced: int = 10  # sentences of a request that asks for traces, which are long
     max_trace: int = 250_000  # numbers and texts in the trace of a sentence
@@ -36,7 +36,8 @@ class Limits:
             f"At most {self.max_characters:,} characters and {self.max_sentences} sentences in a request, "
             f"{self.max_sentence:,} characters and {self.max_edits} edits in a sentence (those that keep and glossary "
             f"call for count as well), {self.max_targets} targets in a substitution, {self.max_phrase} characters in a "
-            f"phrase, {self.max_wishes} entries in keep and glossary together, {self.max_references} references in an "
+            f"phrase, {self.max_user_constraints} entries in keep and glossary together, "
+            f"{self.max_references} references in an "
             f"evaluation, {self.max_traced} sentences in a request with traces, {self.max_trace:,} numbers and texts "
             f"in the trace of a sentence, {self.max_body:,} bytes in a body. {self.queue} sentences may wait. A "
             f"request is given up after {self.deadline:g} seconds, and its headers and its body have {self.receive:g} "

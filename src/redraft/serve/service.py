@@ -8,29 +8,29 @@ from typing import Any
 
 import numpy as np
 
-from redraft.align.words import split_words
-from redraft.constrain.edits import EditPlan
-from redraft.constrain.predicted import strength_named
-from redraft.decode.decoded import Candidate, Decoded
-from redraft.decode.simplifier import Simplifier
+from redraft.decode.result import Candidate, Result
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.fkgl import Fkgl
 from redraft.evaluate.scores import score
-from redraft.serve import bodies
-from redraft.serve.asked import (
-    Piece,
+from redraft.plan.edits import EditPlan
+from redraft.plan.prediction import strength_named
+from redraft.serve import schemas as bodies
+from redraft.serve.batch_worker import BatchWorker, Planned, Settings, WorkItem
+from redraft.serve.batcher import Batcher
+from redraft.serve.limits import Limits
+from redraft.serve.log_escaping import escape_control
+from redraft.serve.request_checks import (
+    RequestSentence,
     check_evaluation,
     check_planning,
     check_search,
     check_texts,
-    pieces_of,
-    pieces_of_text,
-    wishes_of,
+    request_sentences,
+    sentences_of_text,
+    user_constraints_of,
 )  # fmt: skip
-from redraft.serve.batcher import Batcher
-from redraft.serve.limits import Limits
-from redraft.serve.log_lines import printable
-from redraft.serve.work import Asked, Planned, Settings, Work
+from redraft.simplify.simplifier import Simplifier
+from redraft.text.words import split_words
 
 _log = logging.getLogger(__name__)
 
@@ -40,17 +40,17 @@ class Service:
 
     def __init__(self, simplifier: Simplifier, limits: Limits, *, log_text: bool = False) -> None:
         self.limits, self.log_text = limits, log_text
-        self.batcher: Batcher[Asked, Settings, Any] = Batcher(
-            Work(simplifier, limits), limits, size=lambda asked: asked.size
+        self.batcher: Batcher[WorkItem, Settings, Any] = Batcher(
+            BatchWorker(simplifier, limits), limits, size=lambda asked: asked.size
         )
         self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
         self._fkgl = Fkgl()
 
     async def plan(self, request: bodies.PlanRequest) -> bodies.PlanAnswer:
-        pieces = pieces_of_text(request.text, self.limits)
-        wishes = wishes_of(request, pieces, self.limits)
+        pieces = sentences_of_text(request.text, self.limits)
+        user_constraints = user_constraints_of(request, pieces, self.limits)
         check_planning(request, self._planner)
-        found = iter(await self._done(pieces, Settings("plan", request.strength, request.style, wishes)))
+        found = iter(await self._done(pieces, Settings("plan", request.strength, request.style, user_constraints)))
         nothing = Planned(EditPlan(""), None, [])
         sentences = []
         for piece in pieces:
@@ -68,12 +68,17 @@ class Service:
         return bodies.PlanAnswer(sentences=sentences)
 
     async def simplify(self, request: bodies.SimplifyRequest) -> bodies.SimplifyAnswer:
-        pieces = pieces_of(request, self.limits)
-        wishes = wishes_of(request, pieces, self.limits)
+        pieces = request_sentences(request, self.limits)
+        user_constraints = user_constraints_of(request, pieces, self.limits)
         check_planning(request, self._planner)
         check_search(request, pieces, self._beams, self.limits)
         settings = Settings(
-            "simplify", request.strength, request.style, wishes, candidates=request.candidates, trace=request.trace
+            "simplify",
+            request.strength,
+            request.style,
+            user_constraints,
+            candidates=request.candidates,
+            trace=request.trace,
         )
         found = iter(await self._done(pieces, settings))
         sentences = [self._simple(piece, next(found) if piece.asked else None, request) for piece in pieces]
@@ -83,15 +88,17 @@ class Service:
             readability=self._measured([one.source for one in sentences], [one.output for one in sentences]),
         )
 
-    def _simple(self, piece: Piece, found: Decoded | None, request: bodies.SimplifyRequest) -> bodies.SimpleSentence:
+    def _simple(
+        self, piece: RequestSentence, found: Result | None, request: bodies.SimplifyRequest
+    ) -> bodies.SimplifiedSentence:
         if found is None or piece.asked is None:  # white space
-            return bodies.SimpleSentence(
+            return bodies.SimplifiedSentence(
                 space=piece.space, source=piece.source, output=piece.source, edits=[], strength=None, literal=False,
                 not_done=[], candidates=[], missing=[], unchanged=None,
             )  # fmt: skip
         candidates = [_candidate(one) for one in found.candidates]
         best = candidates[0]
-        simple = bodies.SimpleSentence(
+        simple = bodies.SimplifiedSentence(
             space=piece.space,
             source=piece.source,
             output=best.output,
@@ -108,13 +115,13 @@ class Service:
             simple.trace = list(found.trace)
         return simple
 
-    def _strength(self, asked: Asked, request: bodies.SimplifyRequest) -> str | None:
+    def _strength(self, asked: WorkItem, request: bodies.SimplifyRequest) -> str | None:
         """What the plan of a sentence states, given or predicted."""
         if asked.given:
             return asked.plan.strength
         if self._planner is None:
             return None
-        if self._planner.unreadable(asked.plan.source):
+        if self._planner.ineligible_reason(asked.plan.source):
             return "off"
         return strength_named(request.strength)  # type: ignore[arg-type]  # its name is checked
 
@@ -124,11 +131,11 @@ class Service:
         scores = score(request.outputs, corpus, samples=0)
         return bodies.EvaluateAnswer(figures={name: figure.value for name, figure in scores.figures.items()})
 
-    async def _done(self, pieces: Sequence[Piece], settings: Settings) -> list[Any]:
+    async def _done(self, pieces: Sequence[RequestSentence], settings: Settings) -> list[Any]:
         asked = [piece.asked for piece in pieces if piece.asked]
         if self.log_text:
             for one in asked:
-                _log.info("%s: %s", settings.task, printable(one.plan.source))
+                _log.info("%s: %s", settings.task, escape_control(one.plan.source))
         return await self.batcher.submit(asked, settings)
 
     def readability(self, request: bodies.ReadabilityRequest) -> bodies.Readability:
@@ -152,8 +159,8 @@ def _words(texts: Sequence[str]) -> int:
     return sum(any(map(str.isalnum, word.text)) for text in texts for word in split_words(text))
 
 
-def _candidate(found: Candidate) -> bodies.SimpleCandidate:
-    return bodies.SimpleCandidate(
+def _candidate(found: Candidate) -> bodies.SimplifiedCandidate:
+    return bodies.SimplifiedCandidate(
         **{**found.to_json(), "literal": found.literal},
         not_done=[verdict.to_json() for verdict in found.not_done],
     )

@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from redraft.constrain.edits import EditPlan
 from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
-from redraft.decode.simplifier import Simplifier
 from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
-from redraft.tune.space import Goal
+from redraft.plan.edits import EditPlan
+from redraft.simplify.simplifier import Simplifier
+from redraft.tune.search_space import Goal
 
 _PARTS = 4  # after each of which a try may end
 Report = Callable[[int, float], bool]  # part and value so far → whether to go on

@@ -24,7 +24,7 @@ from redraft.decode.redrafter import Redrafter
 from redraft.errors import ConfigError
 from redraft.files import writing
 from redraft.tune.objective import Sample, tried
-from redraft.tune.space import Goal, Ranges, as_suggested, suggested
+from redraft.tune.search_space import Goal, Ranges, as_suggested, suggested
 
 _State = optuna.trial.TrialState
 _FINISHED = (_State.COMPLETE, _State.PRUNED)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from redraft.check.rules.dates import DATES
-from redraft.check.rules.finding import Finding, difference
 from redraft.check.rules.number_words import Number
-from redraft.check.rules.phrases import Phrases, Run
-from redraft.check.rules.sides import Side
+from redraft.check.rules.phrase_tables import Phrases, Run
+from redraft.check.rules.rule_types import Finding, Side, difference
 from redraft.check.rules.unit_names import CURRENCIES, UNIT_SIZE
 
 BOUNDS = Phrases({

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from redraft.check.rules.finding import Finding, difference
-from redraft.check.rules.phrases import word_set
-from redraft.check.rules.sides import Side
+from redraft.check.rules.phrase_tables import word_set
+from redraft.check.rules.rule_types import Finding, Side, difference
 
 _DAYS = "monday mon; tuesday tue tues; wednesday wed; thursday thu thur thurs; friday fri; saturday sat; sunday sun"
 _MONTHS = """

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from redraft.align.function_words import is_content
 from redraft.check.rules.bounds import bounded
-from redraft.check.rules.finding import Finding
-from redraft.check.rules.phrases import NOTHING, Phrases, Run, word_set
-from redraft.check.rules.sides import Side
-from redraft.constrain.target_guard import TargetGuard
+from redraft.check.rules.phrase_tables import NOTHING, Phrases, Run, word_set
+from redraft.check.rules.rule_types import Finding, Side
+from redraft.plan.target_guard import TargetGuard
+from redraft.text.function_words import is_content
 
 # A denial behind a negation cancels it ("did not fail to"), and so does a limit ("not unless" is "only if").
 NEGATIVE = Phrases({

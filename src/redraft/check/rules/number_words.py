@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import takewhile
 from typing import NamedTuple
 
-from redraft.check.rules.phrases import word_set
+from redraft.check.rules.phrase_tables import word_set
 from redraft.check.rules.unit_names import CURRENCIES, TIMES_OF_DAY, UNITS
 
 _SMALL_TEXT = """

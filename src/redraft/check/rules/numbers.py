@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from redraft.check.rules.dates import MONTH_NAMES, dates_of
-from redraft.check.rules.finding import Finding, difference
 from redraft.check.rules.number_words import Number, value_at
-from redraft.check.rules.sides import Side
+from redraft.check.rules.rule_types import Finding, Side, difference
 from redraft.check.rules.units import amount_of, amounts_of, is_same_amount
 
 _ORDINALS_TEXT = """

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from redraft.align.function_words import is_content
 from redraft.check.rules.bounds import NEGATES
-from redraft.check.rules.finding import Finding
 from redraft.check.rules.modality import MODALS
 from redraft.check.rules.negations import NEGATIVE, is_negative_of
-from redraft.check.rules.phrases import word_set
+from redraft.check.rules.phrase_tables import word_set
 from redraft.check.rules.quantifiers import FAR_APART, QUANTIFIERS
-from redraft.check.rules.sides import Side
+from redraft.check.rules.rule_types import Finding, Side
 from redraft.check.rules.unit_names import UNITS
 from redraft.check.rules.units import amounts_of, is_same_amount
-from redraft.constrain.phrases import find
-from redraft.constrain.target_guard import TargetGuard
+from redraft.plan.phrases import find
+from redraft.plan.target_guard import TargetGuard
+from redraft.text.function_words import is_content
 
 _WIDEST = 3  # words of a place in which one is compared with another
 _NOT_COMPARED = word_set("any some have has had do does did is are was were be")

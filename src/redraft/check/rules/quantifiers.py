@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from redraft.check.rules.finding import Finding, difference
-from redraft.check.rules.phrases import NOTHING, Phrases, word_set
-from redraft.check.rules.sides import Side
+from redraft.check.rules.phrase_tables import NOTHING, Phrases, word_set
+from redraft.check.rules.rule_types import Finding, Side, difference
 
 QUANTIFIERS = Phrases({
     "all": "all, every, each, everyone, everybody, everything, entire, whole, both",

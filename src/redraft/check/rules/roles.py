@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from itertools import combinations
 
-from redraft.align.function_words import is_content
 from redraft.check.rules.dates import is_date
-from redraft.check.rules.finding import Finding, difference
-from redraft.check.rules.phrases import word_set
-from redraft.check.rules.sides import Side
-from redraft.constrain.target_guard import TargetGuard
+from redraft.check.rules.phrase_tables import word_set
+from redraft.check.rules.rule_types import Finding, Side, difference
+from redraft.plan.target_guard import TargetGuard
+from redraft.text.function_words import is_content
 
 _BETWEEN = 8  # words from one actor to the other, at most
 _BY = 3  # words before an actor among which "by" makes it the one who acts

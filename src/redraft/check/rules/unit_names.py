@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from redraft.check.rules.phrases import Phrases, word_set
+from redraft.check.rules.phrase_tables import Phrases, word_set
 
 _UNIT_NAMES = {
     "kilometre": "km, kilometre, kilometer", "mile": "mile, mi", "metre": "m, metre, meter", "yard": "yard, yd",

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from redraft.check.rules.finding import Finding, difference
 from redraft.check.rules.number_words import Number
-from redraft.check.rules.sides import Side
+from redraft.check.rules.rule_types import Finding, Side, difference
 from redraft.check.rules.unit_names import CURRENCIES, UNIT_SIZE, UNITS
 
 _ROUNDED = Fraction(4, 100)  # how far apart amounts may be that are the same in two units: 5 miles, 8 km

@@ -8,7 +8,7 @@ from importlib.resources import files
 import numpy as np
 
 from redraft.evaluate.fkgl import Fkgl
-from redraft.evaluate.measures import Array
+from redraft.evaluate.measures import Array, tokenized
 from redraft.evaluate.report.columns import (
     COLUMNS,
     best_of,
@@ -17,12 +17,10 @@ from redraft.evaluate.report.columns import (
     shown_interval,
     shown_value,
 )
-from redraft.evaluate.report.escape import escape
-from redraft.evaluate.report.marks import marked
-from redraft.evaluate.report.plots import Point, histograms, scatter, whiskers
-from redraft.evaluate.report.tables import heading, signatures
+from redraft.evaluate.report.plots import Point, escape, histograms, scatter, whiskers
+from redraft.evaluate.report.score_tables import heading, signatures
+from redraft.evaluate.report.word_diff import marked
 from redraft.evaluate.scores import Comparison, Scores
-from redraft.evaluate.tokens import tokenized
 
 _SHOWN = 10  # sentences in each direction
 

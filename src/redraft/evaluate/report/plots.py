@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from redraft.evaluate.measures import Array
-from redraft.evaluate.report.escape import escape
+
+
+def escape(text: str) -> str:
+    """Text for a page; control characters, which HTML forbids, become a sign that can be seen."""
+    return html.escape("".join(sign if sign.isprintable() or sign.isspace() else "\ufffd" for sign in text))
 
 
 @dataclass(frozen=True, slots=True)

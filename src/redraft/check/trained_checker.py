@@ -1,0 +1,130 @@
+"""The trained check: loads, reads pairs in batches of like length, and saves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from redraft.align.trained_aligner import by_length, fast_dtype
+from redraft.align.word_batches import PairBatch, PairReader, Words
+from redraft.cancellation import yield_point
+from redraft.check.checker_network import CheckNetwork, CheckShape
+from redraft.check.word_facts import FACTS, Floats, WordFacts
+from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
+from redraft.errors import ModelError
+from redraft.files import digest
+from redraft.plan.edit_classifier import EditClassifier
+from redraft.reading import member, numbers, read_json
+from redraft.trust import loading
+
+ABOUT = "checker.json"
+_TOKENS = 2048  # in a batch, padding included
+_AHEAD = 256  # pairs read at once and sorted by length
+_WEIGHTS = "checker.safetensors"
+_SHARED = "encoder.embeddings."  # weights that are the aligner's
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The logits that the meaning is altered and that the source does not entail the output; how likely each word is
+    to blame."""
+
+    altered: float
+    unsupported: float
+    source: tuple[float, ...]
+    output: tuple[float, ...]
+
+
+class CheckReader:
+    """Pairs of texts in words → what the network reads."""
+
+    def __init__(self, pairs: PairReader, facts: WordFacts) -> None:
+        self.pairs, self.facts = pairs, facts
+
+    def batch(
+        self, pairs: Sequence[tuple[Words, Words]], facts: Sequence[tuple[Floats, Floats]] | None = None
+    ) -> tuple[PairBatch, Tensor]:
+        """`facts`: what the tables know of each pair, if they have been asked already."""
+        batch = self.pairs.batch(pairs)
+        known = np.zeros((*batch.forms.shape, FACTS), np.float32)
+        for row, sides in zip(known, facts or [self.facts.of(*pair) for pair in pairs], strict=True):
+            for start, side in zip((0, batch.width), sides, strict=True):
+                row[start : start + len(side)] = side
+        return batch, torch.from_numpy(known)
+
+
+class TrainedCheck:
+    """Says how likely an output says something else than its source, and which words are to blame."""
+
+    def __init__(self, network: CheckNetwork, reader: CheckReader, above: str = "", digest: str = "") -> None:
+        self.network, self.reader, self.above = network.eval(), reader, above
+        self.digest = digest  # of the stored weights: tells one check from another
+
+    @classmethod
+    def load(cls, folder: str | Path, classifier: EditClassifier, facts: WordFacts) -> TrainedCheck:
+        """The check of a folder; its embeddings are those of the aligner below a classifier."""
+        path = Path(folder)
+        hint = "Name a folder that redraft train-checker has written."
+        with loading("the meaning check", path, ModelError, hint, problem=f"{path} holds no meaning check"):
+            about = read_json(path / ABOUT)
+            if member(about, "above", str) != classifier.above:
+                raise ModelError(f"{path} was trained above another aligner.", "Run redraft train-checker again.")
+            network = new_network(classifier.encoder, CheckShape(**numbers(about, "shape")))
+            missing, unknown = network.load_state_dict(load_eight_bit(path / _WEIGHTS), strict=False)
+            lost = [name for name in missing if not name.startswith(_SHARED)]
+            if lost or unknown:
+                raise ValueError(f"{_WEIGHTS} lacks {lost[0]}" if lost else f"{_WEIGHTS} has {unknown[0]}")
+        network.encoder.to(fast_dtype(classifier.device))
+        return cls(network.to(classifier.device), CheckReader(classifier.reader, facts), classifier.above,
+                   digest((path / _WEIGHTS).read_bytes()))  # fmt: skip
+
+    def save(self, folder: str | Path, about: dict[str, Any]) -> None:
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        own = {name: weight for name, weight in self.network.state_dict().items() if not name.startswith(_SHARED)}
+        save_eight_bit(path / _WEIGHTS, own)
+        facts = {"above": self.above, "shape": self.network.shape.to_json(), **about}
+        (path / ABOUT).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+    @property
+    def device(self) -> torch.device:
+        return self.network.look.weight.device
+
+    def judge(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Judged | None]:
+        """In order; None for a pair with an empty side, or longer than the encoder reads."""
+        waiting, reader = iter(pairs), self.reader.pairs
+        while ahead := list(islice(waiting, _AHEAD)):
+            found: list[Judged | None] = [None] * len(ahead)
+            sizes = reader.lengths(ahead)
+            fit = [at for at in range(len(ahead)) if all(ahead[at]) and sizes[at] <= reader.limit]
+            for group in by_length(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS):
+                for at, one in zip(group, self._judged([ahead[at] for at in group]), strict=True):
+                    found[at] = one
+                yield_point()
+            yield from found
+
+    @torch.inference_mode()
+    def _judged(self, pairs: Sequence[tuple[Words, Words]]) -> Iterator[Judged]:
+        batch, known = self.reader.batch(pairs)
+        words, logits = self.network(batch.to(self.device), known.to(self.device))
+        chances = words.float().sigmoid().cpu().numpy()
+        for (source, output), row, logit in zip(pairs, chances, logits.float().tolist(), strict=True):
+            yield Judged(
+                logit[0], logit[1], tuple(map(float, row[: len(source)])),
+                tuple(map(float, row[batch.width : batch.width + len(output)])),
+            )  # fmt: skip
+
+
+def new_network(aligner: Any, shape: CheckShape | None = None) -> CheckNetwork:
+    """A network that starts with the embeddings and a copy of the layers of an aligner's encoder, in float32."""
+    encoder = deepcopy(aligner).float()
+    return CheckNetwork(encoder, shape or CheckShape(hidden=encoder.config.hidden_size))

@@ -1,0 +1,115 @@
+"""Models by name, by path or as an object, and the one that comes with the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model
+from redraft.decode.step_model import StepModel
+from redraft.decode.transformers_steps import check_can_generate
+from redraft.errors import ModelError, shown
+from redraft.models import bundled
+from redraft.reading import member, read_json
+from redraft.trust import for_code, for_weights, loading
+
+SCRIPTED = "scripted:"
+PLAIN_PROMPT = "{source}"  # nothing around it
+READS_PLANS = "reads_plans"  # in a model's configuration
+_NAMES = f"a folder with config.json and weights, a name on the Hugging Face hub, or {SCRIPTED}TABLE.json"
+
+
+def existing_bundled_rewriter() -> Path:
+    """The folder of the model that comes with the package, or an error where it has none."""
+    folder = bundled("rewriter")
+    if not holds_eight_bit_model(folder):
+        raise ModelError(
+            "this copy of redraft comes without its model: the weights are not in the package",
+            f"Give a model: {_NAMES}.",
+        )
+    return folder
+
+
+def stored_prompt(model: Any) -> str:
+    """What a causal model was trained to read around a source, where `redraft train` has left word of it."""
+    report = Path(model) / "training.json" if isinstance(model, str | Path) else Path()
+    if not report.is_file():
+        return PLAIN_PROMPT
+    try:
+        prompt = member(member(read_json(report), "run", dict), "prompt", str)
+    except ValueError:  # a report of another program, or of a model that has no prompt
+        return PLAIN_PROMPT
+    return prompt if PLAIN_PROMPT in prompt else PLAIN_PROMPT
+
+
+def reads_plans(model: Any) -> bool:
+    """Whether a model was trained to read plans in its sources, as its configuration says."""
+    return not isinstance(model, StepModel) and bool(getattr(model.config, READS_PLANS, False))
+
+
+def load_model(
+    model: Any = None,
+    tokenizer: Any = None,
+    *,
+    device: str | torch.device | None = None,
+    dtype: str | torch.dtype | None = None,
+) -> tuple[Any, Any]:
+    """A model that can be searched, and its tokenizer. None is the model that comes with the package."""
+    if model is None:
+        model = existing_bundled_rewriter()
+    if isinstance(model, str | Path):
+        return _load_by_name(str(model), tokenizer, device, dtype)
+    tokenizer = tokenizer if tokenizer is not None else getattr(model, "tokenizer", None)
+    if tokenizer is None:
+        raise ModelError(f"{type(model).__name__} comes without a tokenizer", "Pass tokenizer=… beside the model.")
+    if not isinstance(model, StepModel):
+        check_can_generate(model)
+        if device is not None or dtype is not None:
+            model = model.to(device=device, dtype=_dtype(dtype))
+        model.eval()
+    return model, tokenizer
+
+
+@contextmanager
+def loading_model(name: str) -> Iterator[None]:
+    """Whatever goes wrong with the files of a model is an error that names it."""
+    if name.startswith(("/", ".", "~")) and not Path(name).exists():  # the hub would be asked, and answer in riddles
+        raise ModelError(f"the model {shown(name, 300)} cannot be loaded: there is no such folder.", f"Give {_NAMES}.")
+    with loading("the model", name, ModelError, f"Give {_NAMES}."):
+        yield
+
+
+def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[Any, Any]:
+    if name.startswith(SCRIPTED):
+        from redraft.decode.scripted_model import ScriptedModel
+
+        scripted = ScriptedModel.from_json(name.removeprefix(SCRIPTED))
+        return scripted, scripted.tokenizer
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
+    with loading_model(name):
+        if holds_eight_bit_model(name):
+            model = load_eight_bit_model(name, _dtype(dtype))
+        else:
+            config = AutoConfig.from_pretrained(name, **for_code())
+            kind: Any = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
+            stored = _dtype(dtype) or "auto"
+            model, found = kind.from_pretrained(name, dtype=stored, output_loading_info=True, **for_weights())
+            if found["missing_keys"]:  # transformers draws them at random
+                raise ValueError(f"its weights lack {min(found['missing_keys'])}")
+        tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name, **for_code())
+    place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
+    return load_model(model.to(place), tokenizer)
+
+
+def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
+    if isinstance(dtype, str):
+        found = getattr(torch, dtype, None)
+        if not isinstance(found, torch.dtype):
+            raise ModelError(f"{dtype!r} is not a type of numbers", "Use float32, bfloat16, float16 or float64.")
+        return found
+    return dtype

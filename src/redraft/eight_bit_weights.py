@@ -1,0 +1,70 @@
+"""Weights in 8 bits: small enough to ship, restored on load to ordinary floats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from redraft.files import writing
+
+_SCALE = ".scale"  # the name of a matrix's scales
+_LEAST = 6e-8  # the smallest float16 above 0
+
+
+def save_eight_bit(
+    path: str | Path, weights: Mapping[str, Tensor], about: Mapping[str, str] | None = None, *, group: int | None = None
+) -> None:
+    """Matrices as whole numbers from −127 to 127, with a scale for each row; everything else in float16.
+
+    With `group`, so many neighbours in a row share a scale instead, where the row can be divided evenly: closer to
+    the original, for two bytes each. Tied weights, one tensor under several names, are stored under the first alone.
+    """
+    stored: dict[str, Tensor] = {}
+    seen: set[tuple[object, ...]] = set()
+    for name, weight in weights.items():
+        place = (weight.data_ptr(), weight.shape, weight.stride())
+        if place in seen:
+            continue
+        seen.add(place)
+        value = weight.detach().to("cpu", torch.float32)
+        if not weight.is_floating_point():
+            stored[name] = weight.detach().cpu().contiguous()
+            continue
+        if value.dim() < 2:
+            stored[name] = value.to(torch.float16).contiguous()
+            continue
+        rows = value.flatten(1)
+        rows = rows.reshape(-1, group) if group and rows.shape[1] % group == 0 else rows
+        scale = (rows.abs().amax(1) / 127).clamp(min=_LEAST).to(torch.float16)
+        numbers = (rows / scale.to(torch.float32)[:, None]).round().clamp(-127, 127)
+        stored[name] = numbers.to(torch.int8).view(value.shape).contiguous()
+        stored[name + _SCALE] = scale
+    with writing(path):
+        save_file(stored, str(path), metadata=dict(about or {}))
+
+
+def load_eight_bit(path: str | Path) -> dict[str, Tensor]:
+    """The weights of a file as float32."""
+    with safe_open(str(path), framework="pt") as file:
+        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a mapping
+    for name, value in stored.items():
+        if value.is_floating_point() and not value.isfinite().all():
+            raise ValueError(f"{Path(path).name} is damaged: {name} has numbers that are not finite")
+    weights = {}
+    for name, value in stored.items():
+        if value.dtype == torch.int8 and name + _SCALE in stored:
+            scale = stored[name + _SCALE].to(torch.float32)
+            weights[name] = value.to(torch.float32).view(len(scale), -1).mul_(scale[:, None]).view(value.shape)
+        elif not _is_scale(name, stored):
+            weights[name] = value.to(torch.float32) if value.is_floating_point() else value
+    return weights
+
+
+def _is_scale(name: str, stored: Mapping[str, Tensor]) -> bool:
+    matrix = stored.get(name.removesuffix(_SCALE))
+    return name.endswith(_SCALE) and matrix is not None and matrix.dtype == torch.int8

@@ -1,0 +1,39 @@
+"""What an output did to its source, word by word: added, kept, deleted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Literal
+
+from redraft.text.words import Word, split_words
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPiece:
+    kind: Literal["kept", "added", "deleted"]
+    text: str
+
+
+def marked(source: str, output: str) -> list[DiffPiece]:
+    """The output in pieces, with the words that the source lost put in where they were. Case does not count."""
+    before, after = split_words(source), split_words(output)
+    matcher = SequenceMatcher(
+        None, [word.text.lower() for word in before], [word.text.lower() for word in after], autojunk=False
+    )
+    pieces: list[DiffPiece] = []
+    for step, i, j, k, m in matcher.get_opcodes():
+        if step in ("delete", "replace"):
+            pieces.append(DiffPiece("deleted", _between(source, before[i:j])))
+        if step == "equal":
+            pieces.append(DiffPiece("kept", _between(output, after[k:m])))
+        elif step in ("insert", "replace"):
+            pieces.append(DiffPiece("added", _between(output, after[k:m])))
+    return pieces
+
+
+def _between(text: str, words: list[Word]) -> str:
+    """The text of the words, with the space before them if there is one."""
+    start = words[0].start
+    gap = " " if start and text[start - 1].isspace() else ""
+    return gap + text[start : words[-1].end]

@@ -1,0 +1,156 @@
+"""Tables of an experiment in Markdown: what each method reaches, what it carries out, how sure a difference is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+
+from redraft.decode.config import DecodeConfig
+from redraft.evaluate.corpora import References
+from redraft.evaluate.scores import Scores
+from redraft.experiment.description import NO_PLAN, Description
+from redraft.experiment.experiment_scores import APPLIED, COPY, Key, Results
+from redraft.plan.edits import ALL_KINDS, KINDS
+
+
+def all_tables(description: Description, results: Results) -> str:
+    """Plan by plan, for each model; then settings, and what is still missing."""
+    parts: list[str] = []
+    for model in description.models:
+        for plan, entry in description.plans.items():
+            title = f"### {plan[:1].upper()}{plan[1:]} plans" + ("" if len(description.models) == 1 else f", {model}")
+            first, every = (_Part(description, results, model, plan, which) for which in ("first", "all"))
+            parts += [f"{title}, first reference", first.quality(), first.differences(), first.satisfied()]
+            if entry.predict:
+                parts += [f"{title}, all references", every.quality(), every.differences(),
+                          "### Precision and recall of predicted plans, %", first.precision()]  # fmt: skip
+    parts += ["### Settings", settings(results)]
+    if results.missing:
+        parts.append(f"Not yet run: {', '.join(results.missing)}.")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The tables of one kind of plans."""
+
+    description: Description
+    results: Results
+    model: str
+    plan: str
+    references: References
+
+    def quality(self) -> str:
+        """SARI and BLEU of each method; the best of ours in bold, the paper's figures below."""
+        rows: list[list[str]] = []
+        for method in (COPY, APPLIED, *self.description.methods):
+            found = [self._scores(corpus, method) for corpus in self._corpora()]
+            if any(found):
+                rows.append([method, *(cell for one in found for cell in _two(one))])
+        _bold_best(rows, [number for number, row in enumerate(rows) if row[0] in self.description.methods])
+        for paper in self.description.paper:
+            if paper.get("plan") == self.plan and paper.get("references", "first") == self.references:
+                cells = [cell for corpus in self._corpora() for cell in (_number(paper.get(corpus)), "")]
+                rows.append([f"paper: {paper['method']}", *cells])
+        return _table(["", *(cell for corpus in self._corpora() for cell in (f"{corpus} SARI", "BLEU"))], rows)
+
+    def differences(self) -> str:
+        """Every method against the baseline and the rivals, sentence by sentence: SARI and BLEU, with p."""
+        rows = []
+        others = [self.description.baseline, *self.description.rivals]
+        for method in self.description.methods:
+            for number, other in enumerate(others):
+                if method not in others[: number + 1]:
+                    cells = [self._difference(corpus, other, method) for corpus in self._corpora()]
+                    rows += [[f"{method} − {other}", *cells]] if any(cells) else []
+        return _table(["difference of SARI; of BLEU", *self._corpora()], rows)
+
+    def satisfied(self) -> str:
+        """Shares of insertions, deletions and substitutions carried out, in %; of splits where there are any."""
+        rows, splits = [], ""
+        for name, method in self.description.methods.items():
+            found = [self._scores(corpus, name) for corpus in self._corpora()]
+            if any(found) and method.has_plans:
+                rows.append([name, *(_shares(one, "satisfied") for one in found)])
+                splits = " / splits" if any(one and "satisfied_split" in one.figures for one in found) else splits
+        return _table([f"carried out, %: insertions / deletions / substitutions{splits}", *self._corpora()], rows)
+
+    def precision(self) -> str:
+        rows = [
+            [word, *(self._precision(corpus, word) for corpus in self._corpora())] for word in ("precision", "recall")
+        ]
+        return _table(["insertions / deletions / substitutions", *self._corpora()], rows)
+
+    def _precision(self, corpus: str, word: str) -> str:
+        """The plans are the same for all methods, so the first that is done will do."""
+        found = (self._scores(corpus, method) for method in self.description.methods)
+        return _shares(next((one for one in found if one and f"{word}_insert" in one.figures), None), word)
+
+    def _difference(self, corpus: str, one: str, other: str) -> str:
+        found = self.results.compared(self._key(corpus, one), self._key(corpus, other))
+        figures = [found[name] for name in ("sari", "bleu") if name in found]
+        return "; ".join(f"{figure.difference:+.1f} (p {_p(figure.p)})" for figure in figures)
+
+    def _corpora(self) -> list[str]:
+        there = {key.corpus for key in self.results.scores if key.references == self.references}
+        return [name for name in self.description.corpora if name in there]
+
+    def _scores(self, corpus: str, method: str) -> Scores | None:
+        return self.results.scores.get(self._key(corpus, method))
+
+    def _key(self, corpus: str, method: str) -> Key:
+        methods = self.description.methods
+        plain = not methods[method].has_plans if method in methods else method == COPY
+        return Key(self.model, corpus, NO_PLAN if plain else self.plan, method, self.references)
+
+
+def settings(results: Results) -> str:
+    """What differs from the defaults, for each run; corpora with the same settings share a line."""
+    plain, rows = DecodeConfig(), dict[tuple[str, str, str], list[str]]()
+    for run in results.runs:
+        if not run.sweep:
+            changed = {f.name: getattr(run.config, f.name) for f in fields(DecodeConfig)}
+            said = ", ".join(f"{name} {_shown(value)}" for name, value in changed.items()
+                             if value != getattr(plain, name) and name != "method")  # fmt: skip
+            rows.setdefault((run.plan, run.method, said or "defaults"), []).append(run.corpus)
+    lines = [[method, plan, ", ".join(corpora), said] for (plan, method, said), corpora in sorted(rows.items())]
+    return _table(["method", "plans", "corpora", "settings"], lines)
+
+
+def _two(scores: Scores | None) -> Iterator[str]:
+    for name in ("sari", "bleu"):
+        yield _number(scores.figures[name].value) if scores else ""
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _shares(scores: Scores | None, word: str) -> str:
+    known = {kind: scores.figures[f"{word}_{kind}"].value for kind in ALL_KINDS
+             if scores and f"{word}_{kind}" in scores.figures}  # fmt: skip
+    values = [known.get(kind) for kind in ALL_KINDS if kind in KINDS or kind in known]
+    return " / ".join(map(_number, values)) if any(value is not None for value in values) else ""
+
+
+def _bold_best(rows: list[list[str]], among: Sequence[int]) -> None:
+    for column in range(1, len(rows[0]) if rows else 0):
+        values = {number: float(rows[number][column]) for number in among if rows[number][column]}
+        for number, value in values.items():
+            if value == max(values.values()):
+                rows[number][column] = f"**{rows[number][column]}**"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return "/".join(f"{one:.3g}" for one in value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value).lower() if value is None else str(value)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(["| " + " | ".join(head) + " |", "|---" * len(head) + "|", *lines]) if lines else ""

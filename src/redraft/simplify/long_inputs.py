@@ -1,0 +1,113 @@
+"""A text that is too long for a model in pieces that are not: parted between sentences or clauses, never cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import cycle
+
+from redraft.cancellation import yield_point
+from redraft.decode.model_loading import reads_plans
+from redraft.decode.redrafter import Redrafter
+from redraft.decode.step_model import StepModel
+from redraft.decode.transformers_steps import position_limit
+from redraft.plan.edits import Edit, EditPlan
+from redraft.plan.phrases import find, forms
+
+_OPENERS = "and|or|but|so|yet|nor|while|whereas|although|though|because|since|which|who|where|when"
+# Where a text may be parted, the best places first; a piece ends with the match. Signs may stand apart from words.
+_PLACES = tuple(
+    re.compile(pattern)
+    for pattern in (
+        # A full stop behind an initial or a title ends no sentence.
+        r"(?<!\b[A-Z])(?<!\b[A-Z] )(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mr|Ms|Dr|St|vs) )(?<!\bMrs)"
+        r"[.!?]+(?: ?[\"'”’)\]])*\s+(?![\sa-z\d])",
+        r";\s+",
+        rf",\s+(?=(?:{_OPENERS})\b)",
+        r":\s+|\s[–—-]+\s+",
+        r",\s+",
+    )
+)
+
+
+def split_long_text(text: str, fits: Callable[[str], bool]) -> list[str] | None:
+    """Pieces that fit and, joined, are the text; None where there is no place to part what does not fit."""
+    yield_point()
+    if fits(text):
+        return [text]
+    for place in _PLACES:
+        ends = [match.end() for match in place.finditer(text) if match.end() < len(text)]
+        if ends:
+            end = min(ends, key=lambda end: abs(2 * end - len(text)))  # nearest to the middle
+            first, second = split_long_text(text[:end], fits), split_long_text(text[end:], fits)
+            return None if first is None or second is None else first + second
+    return None
+
+
+def pieces_of(redrafter: Redrafter, source: str) -> list[str]:
+    """The sentence itself, or the sentences and clauses in it where it is longer than the model reads.
+
+    A sentence that cannot be split is returned whole, and the model refuses it. So is any sentence for a decoder-only
+    model, where the input takes room from the output.
+    """
+    model = redrafter.model
+    if isinstance(model, StepModel) or not model.config.is_encoder_decoder:
+        return [source]
+    room = position_limit(model)
+    if room is not None and reads_plans(model):
+        room //= 2  # a plan with a mark for every word is about as long again
+
+    def fits(text: str) -> bool:
+        return room is None or len(redrafter.tokenizer(text.strip(), verbose=False)["input_ids"]) <= room
+
+    pieces = None if fits(source) else split_long_text(source, fits)
+    return [source] if pieces is None else [piece.strip() for piece in pieces]
+
+
+def split_plan(plan: EditPlan, pieces: Sequence[str]) -> list[EditPlan]:
+    """The plan in plans of the pieces of its source; whole where an edit has no place in one of them.
+
+    A split without a span goes to the first piece that has its word, splits anywhere to the longest pieces.
+    """
+    starts = _starts(plan.source, pieces)
+    edits: list[list[Edit]] = [[] for _ in pieces]
+    longest = cycle(sorted(range(len(pieces)), key=lambda at: -len(pieces[at])))
+    for edit in plan.edits:
+        at = _piece_of(edit, pieces, starts)
+        if at is None and edit.kind == "split" and edit.span is None:
+            at = next(longest)
+        if at is None:
+            return [plan]
+        edits[at].append(_moved(edit, -starts[at]))
+    return [replace(plan, source=piece, edits=tuple(some)) for piece, some in zip(pieces, edits, strict=True)]
+
+
+def united(source: str, plans: Sequence[EditPlan]) -> EditPlan:
+    """The plan of a text from those of its pieces, which state the same strength."""
+    starts = _starts(source, [plan.source for plan in plans])
+    edits = (_moved(edit, start) for plan, start in zip(plans, starts, strict=True) for edit in plan.edits)
+    return EditPlan(source, tuple(edits), plans[0].strength)
+
+
+def _starts(source: str, pieces: Sequence[str]) -> list[int]:
+    """Where each piece begins in the text."""
+    starts, end = [], 0
+    for piece in pieces:
+        starts.append(source.index(piece, end))
+        end = starts[-1] + len(piece)
+    return starts
+
+
+def _moved(edit: Edit, by: int) -> Edit:
+    return replace(edit, span=edit.span and (edit.span[0] + by, edit.span[1] + by))
+
+
+def _piece_of(edit: Edit, pieces: Sequence[str], starts: Sequence[int]) -> int | None:
+    numbers = range(len(pieces))
+    if edit.span is not None:
+        first, last = edit.span
+        return next((at for at in numbers if starts[at] <= first and last <= starts[at] + len(pieces[at])), None)
+    if edit.kind != "split" or not edit.phrase:
+        return None
+    return next((at for at in numbers if find(pieces[at], forms(edit.phrase))), None)
