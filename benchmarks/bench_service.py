@@ -56,10 +56,10 @@ def main() -> None:
 
 def one_by_one(sources: list[str], device: str) -> tuple[dict[str, str], float]:
     """What each sentence comes to, and sentences a second."""
-    simplifier = Simplifier.load(device=device)
+    simplifier = Simplifier(device=device)
     simplifier(sources[0])
     began = time.perf_counter()
-    found = {source: simplifier(source).output for source in sources}
+    found = {source: simplifier(source).text for source in sources}
     return found, len(sources) / (time.perf_counter() - began)
 
 

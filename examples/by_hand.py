@@ -109,8 +109,8 @@ def outcome(node: dict[str, Any], best: float) -> str:
 
 def show_answer(title: str, decoded: Result) -> None:
     print(f"\n{title}\n")
-    print(f"  {coloured(decoded.output, '1')}   L {minus(decoded.log_prob)}")
-    for verdict in decoded.edits:
+    print(f"  {coloured(decoded.text, '1')}   L {minus(decoded.log_prob)}")
+    for verdict in decoded.verdicts:
         note = {True: "   chosen over the alternative", False: "   but not chosen over it", None: ""}[
             verdict.chosen_over
         ]

@@ -14,7 +14,7 @@ SENTENCES = Path(__file__).resolve().with_name("three_sentences.txt")
 def main() -> None:
     for decoded in Redrafter().stream(SENTENCES.read_text(encoding="utf-8").splitlines()):
         print(f"source  {decoded.source}")
-        print(f"output  {decoded.output}\n")
+        print(f"output  {decoded.text}\n")
 
 
 if __name__ == "__main__":

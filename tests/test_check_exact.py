@@ -244,9 +244,9 @@ def test_rule(source, output, kind):
 @pytest.mark.parametrize("source, output, kind", [row for row in ROWS if row.values[2]])
 def test_the_words_of_a_finding_stand_in_the_texts(source, output, kind):
     for finding in findings(source, output):
-        assert finding.source or finding.output
+        assert finding.source or finding.text
         assert all(find(source.lower(), [phrase.lower()]) for phrase in finding.source)
-        assert all(find(output.lower(), [phrase.lower()]) for phrase in finding.output)
+        assert all(find(output.lower(), [phrase.lower()]) for phrase in finding.text)
 
 
 @pytest.mark.parametrize("text", [case[0] for cases in CASES.values() for case in cases] + ODD_TEXTS)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from redraft.constrain.clause_arrays import ALWAYS, lay_out
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
-from redraft.constrain.compiler import Compiler, compile, compiler_for
+from redraft.constrain.compiler import Compiler, compiler_for
 from redraft.constrain.packed_plans import pack
 from redraft.constrain.vocabulary import TokenizerVocabulary, WordVocabulary, vocabulary_of
 from redraft.constrain.word_boundaries import STATES, tail_tables

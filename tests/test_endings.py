@@ -1,11 +1,11 @@
 """Headings and items of lists: a full stop is lent to them, and taken back. Signs that got lost are told."""
 
 import pytest
+from redraft.simplify.preparation import add_full_stop, remove_full_stop
 
 from redraft import Edit, EditPlan
 from redraft.decode.result import Candidate, Result
 from redraft.plan.verdicts import judge
-from redraft.simplify.endings import add_full_stop, remove_full_stop
 from redraft.text.names import missing_signs
 from redraft.text.protected_spans import missing_addresses
 
@@ -22,7 +22,7 @@ def test_a_full_stop_is_lent_and_taken_back(source, word):
     assert lent.edits == plan.edits
     found = remove_full_stop(plan, written(lent, "Before you use it.", "Before use", "Before use ."))
     assert found.source == source
-    assert [one.output for one in found.candidates] == ["Before you use it", "Before use", "Before use"]
+    assert [one.text for one in found.candidates] == ["Before you use it", "Before use", "Before use"]
 
 
 @pytest.mark.parametrize("source", ["They left.", "Did they?", "“They left.”", "They left ...", ""])

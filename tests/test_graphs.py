@@ -27,7 +27,7 @@ def outputs(redrafter: Redrafter, method: str) -> list[list[tuple[str, float, fl
     found = []
     for batch in [*BATCHES, *BATCHES, *BATCHES]:
         done = redrafter.rewrite(batch, method=method, max_tokens=9, candidates=3)
-        found.append([(one.output, round(one.log_prob, 4), one.edit_score) for each in done for one in each.candidates])
+        found.append([(one.text, round(one.log_prob, 4), one.edit_score) for each in done for one in each.candidates])
     return found
 
 
@@ -71,8 +71,8 @@ def test_processors_keep_a_model_out_of_graphs() -> None:
     model.generation_config.suppress_tokens = [7]
     held = Redrafter(model, tokenizer, config=DecodeConfig(beams=2), graphs=True)
     assert (
-        held("the old town", max_tokens=5).output
-        == Redrafter(model, tokenizer, config=DecodeConfig(beams=2))("the old town", max_tokens=5).output
+        held("the old town", max_tokens=5).text
+        == Redrafter(model, tokenizer, config=DecodeConfig(beams=2))("the old town", max_tokens=5).text
     )
     assert held.graphs is not None
     assert len(held.graphs) == 0

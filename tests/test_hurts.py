@@ -101,7 +101,7 @@ def test_candidates_differ_as_text_and_carry_the_models_own_score(family: str, k
     redraft_ = redrafter(family, kind, method=method, max_tokens=10, candidates=4)
     for plan in some_plans()[:3]:
         candidates = redraft_(plan).candidates
-        texts = [candidate.output for candidate in candidates]
+        texts = [candidate.text for candidate in candidates]
         assert len(set(texts)) == len(texts)
         for candidate in candidates:
             expected = teacher_forced(redraft_, plan.source, candidate.tokens, 10)
@@ -116,7 +116,7 @@ def test_candidates_that_read_the_same_are_one() -> None:
     a, b, ab, end = tokens[whole[:1]], tokens[whole[1:]], tokens[whole], tokenizer.eos_token_id
     model = WritingModel(len(tokenizer), {(a, b, end): -0.1, (ab, end): -0.2, (a, end): -0.4}, [end])
     found = Redrafter(model, tokenizer, config=DecodeConfig(beams=4, candidates=2, max_tokens=4))("s")
-    assert [candidate.output for candidate in found.candidates] == [whole.decode(), whole[:1].decode()]
+    assert [candidate.text for candidate in found.candidates] == [whole.decode(), whole[:1].decode()]
 
 
 # Batches
@@ -124,7 +124,7 @@ def test_candidates_that_read_the_same_are_one() -> None:
 
 def seen(found: Sequence[redraft.Result]) -> list[Any]:
     return [
-        [(c.output, c.tokens, c.edit_score, c.truncated, [v.status for v in c.edits]) for c in one.candidates]
+        [(c.text, c.tokens, c.edit_score, c.truncated, [v.status for v in c.verdicts]) for c in one.candidates]
         for one in found
     ]
 
@@ -154,8 +154,8 @@ def test_edits_that_cannot_be_encoded_do_not_depend_on_the_batch(end: str) -> No
     hopeless, other = EditPlan("a", (Edit.insert("unheard"),)), EditPlan("b", (Edit.insert("old house"),))
     alone = redraft_(hopeless)
     assert seen(redraft_.rewrite([hopeless, other])[:1]) == seen([alone])
-    assert [c.output for c in alone.candidates] == [c.output for c in redraft_("a").candidates]
-    assert alone.edits[0].status == "impossible"
+    assert [c.text for c in alone.candidates] == [c.text for c in redraft_("a").candidates]
+    assert alone.verdicts[0].status == "impossible"
 
 
 # A long phrase
@@ -183,9 +183,9 @@ def test_a_phrase_of_sixty_tokens_comes_out_once_and_whole(first: float, setting
     model, phrase = long_phrase_model(first)
     config = DecodeConfig(**{"beams": 6, "max_tokens": 80, "stop": "exact", **settings})
     found = Redrafter(model, config=config)(EditPlan("s", (Edit.insert(phrase),)))
-    assert found.edits[0].status == "satisfied"
-    assert found.output.count(phrase) == 1
-    assert all(found.output.split().count(f"w{number}") == 1 for number in range(60))
+    assert found.verdicts[0].status == "satisfied"
+    assert found.text.count(phrase) == 1
+    assert all(found.text.split().count(f"w{number}") == 1 for number in range(60))
     assert not found.truncated
 
 
@@ -207,20 +207,20 @@ def counting_model() -> ScriptedModel:
 def test_of_overlapping_alternatives_the_one_that_is_written_counts(method: str) -> None:
     plan = EditPlan("s", (Edit.substitute("9", *ALTERNATIVES),))
     found = Redrafter(counting_model(), config=DecodeConfig(method=method, beams=3, max_tokens=8))(plan)
-    assert found.output == "1 2 3 5"
+    assert found.text == "1 2 3 5"
     assert found.edit_score == 1
-    assert found.edits[0].status == "satisfied"
-    assert found.edits[0].chosen_over is (True if method == "edit" else None)
+    assert found.verdicts[0].status == "satisfied"
+    assert found.verdicts[0].chosen_over is (True if method == "edit" else None)
 
 
 def test_of_overlapping_deletions_the_one_that_is_written_counts() -> None:
     plan = EditPlan("s", tuple(Edit.delete(phrase) for phrase in ALTERNATIVES))
     redraft_ = Redrafter(counting_model(), config=DecodeConfig(method="negative", beams=3, max_tokens=8))
-    assert redraft_(plan, method="beam").output == "1 2 3 5"
+    assert redraft_(plan, method="beam").text == "1 2 3 5"
     assert [verdict.status for verdict in redraft_(plan, method="beam").edits].count("violated") == 1
     found = redraft_(plan)
-    assert found.output != "1 2 3 5"
-    assert {verdict.status for verdict in found.edits} == {"satisfied"}
+    assert found.text != "1 2 3 5"
+    assert {verdict.status for verdict in found.verdicts} == {"satisfied"}
 
 
 # Where a phrase lands
@@ -241,7 +241,7 @@ def test_a_phrase_lands_mid_sentence_where_it_is_likeliest(method: str, words: i
     model = ScriptedModel([*sentence, *phrase], {"": rows.pop("")}, rows, -9.0)
     config = DecodeConfig(method=method, beams=5, max_tokens=14)
     found = Redrafter(model, config=config)(EditPlan("s", (Edit.insert(" ".join(phrase)),)))
-    assert found.output == " ".join(["the", "man", *phrase, "is", "here", "."])
+    assert found.text == " ".join(["the", "man", *phrase, "is", "here", "."])
 
 
 # State that follows its hypothesis
@@ -325,7 +325,7 @@ def model_that_likes(kind: str, *texts: str) -> WritingModel:
 def written_by(kind: str, method: str, plan: EditPlan, *texts: str, **settings: Any) -> str:
     model = model_that_likes(kind, *texts)
     config = DecodeConfig(method=method, beams=4, max_tokens=60, **settings)
-    return Redrafter(model, tokenizer_of(kind), config=config)(plan).output
+    return Redrafter(model, tokenizer_of(kind), config=config)(plan).text
 
 
 def plain(text: str) -> str:
@@ -385,9 +385,9 @@ def test_a_deletion_inside_an_insertion_is_not_charged_when_both_wait_for_their_
     plan = EditPlan("s", (Edit.insert("in 1990"), Edit.delete("1990")))
     model = model_that_likes(kind, liked)
     found = Redrafter(model, tokenizer_of(kind), config=DecodeConfig(beams=2, max_tokens=60))(plan)
-    assert plain(found.output) == plain(liked)
+    assert plain(found.text) == plain(liked)
     assert found.edit_score == 1.0
-    assert [verdict.status for verdict in found.edits] == ["satisfied", "satisfied"]
+    assert [verdict.status for verdict in found.verdicts] == ["satisfied", "satisfied"]
 
 
 # Ends and lengths
@@ -405,10 +405,10 @@ def test_end_of_text_on_the_very_last_allowed_step(method: str) -> None:
     plan = EditPlan("s", (Edit.insert("old"), Edit.delete("b")))
     redraft_ = Redrafter(END_MODEL, config=DecodeConfig(method=method, beams=2))
     ended = redraft_(plan, max_tokens=3)
-    assert (ended.output, ended.truncated) == ("a old", False)
-    assert [verdict.status for verdict in ended.edits] == ["satisfied", "satisfied"]
+    assert (ended.text, ended.truncated) == ("a old", False)
+    assert [verdict.status for verdict in ended.verdicts] == ["satisfied", "satisfied"]
     cut = redraft_(plan, max_tokens=2)
-    assert (cut.output, cut.truncated) == ("a old", True)
+    assert (cut.text, cut.truncated) == ("a old", True)
 
 
 @each_kind
@@ -418,7 +418,7 @@ def test_a_word_that_could_go_on_is_settled_by_the_end_on_the_last_step(kind: st
     plan = EditPlan("they remain", (Edit.insert("remain"),))
     config = DecodeConfig(beams=2, max_tokens=len(tokens) + 1)
     found = Redrafter(model, tokenizer_of(kind), config=config)(plan)
-    assert (found.output, found.edit_score, found.truncated) == ("they remain", 1.0, False)
+    assert (found.text, found.edit_score, found.truncated) == ("they remain", 1.0, False)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -431,7 +431,7 @@ def test_ids_of_zero(method: str) -> None:
         start, after = {"": rows[""]}, {word: row for word, row in rows.items() if word}
         model = ScriptedModel(vocab, start, after, -9.0)
         found = Redrafter(model, config=DecodeConfig(method=method, beams=2, max_tokens=6)).rewrite(plans)
-        outputs.append([one.output for one in found])
+        outputs.append([one.text for one in found])
     assert outputs[0] == outputs[1] == outputs[2]
     wants = "old man" if method in ("edit", "neurologic") else "big man"
     assert outputs[0] == [wants, "big man", "big man"]
@@ -449,8 +449,8 @@ def test_more_edits_than_beams(method: str) -> None:
         Edit.substitute("x w5", "w7"),
     ]
     found = Redrafter(model, config=DecodeConfig(method=method, beams=2, max_tokens=20))(EditPlan("s", tuple(edits)))
-    assert found.output == " ".join(words)
-    assert [verdict.status for verdict in found.edits] == ["satisfied"] * len(edits)
+    assert found.text == " ".join(words)
+    assert [verdict.status for verdict in found.verdicts] == ["satisfied"] * len(edits)
 
 
 def test_more_edits_than_bits_in_a_word() -> None:
@@ -460,7 +460,7 @@ def test_more_edits_than_bits_in_a_word() -> None:
     model = ScriptedModel(words, {"": rows.pop("")}, rows, -9.0)
     plan = EditPlan("s", tuple(Edit.insert(word) for word in words))
     found = Redrafter(model, config=DecodeConfig(beams=2, max_tokens=80))(plan)
-    assert found.output == " ".join(words)
+    assert found.text == " ".join(words)
     assert found.edit_score == 70
 
 
@@ -474,7 +474,7 @@ def test_special_tokens_in_a_phrase_are_an_error(kind: str, place: str, edit: An
     tokenizer = tokenizer_of(kind)
     phrase = tokenizer.eos_token if place == "alone" else f"old {tokenizer.eos_token} man"
     with pytest.raises(PlanError, match="special token"):
-        redraft.compile([EditPlan("s"), EditPlan("s", (edit(phrase),))], tokenizer)
+        redraft.compile_plans([EditPlan("s"), EditPlan("s", (edit(phrase),))], tokenizer)
     model = WritingModel(len(tokenizer), {(tokenizer.eos_token_id,): -0.1}, [tokenizer.eos_token_id])
     with pytest.raises(PlanError, match="special token"):
         Redrafter(model, tokenizer)(EditPlan("s", (edit(phrase),)))
@@ -509,16 +509,16 @@ def test_a_users_logits_processors_are_honoured(family: str, kind: str) -> None:
         assert usual.isdisjoint(token for candidate in found.candidates for token in candidate.tokens)
     inputs = encoded(tokenizer, [plan], family)
     theirs = model.generate(**inputs, num_beams=4, max_new_tokens=10, logits_processor=processors)
-    assert forbidden(plan, method="beam").output == texts_of(tokenizer, theirs, inputs, family)[0]
+    assert forbidden(plan, method="beam").text == texts_of(tokenizer, theirs, inputs, family)[0]
     ours = model.generate(
         **inputs,
         num_beams=4,
         max_new_tokens=10,
         logits_processor=processors,
         custom_generate=redraft.generate,
-        edit_constraints=redraft.compile(plan, tokenizer),
+        edit_constraints=redraft.compile_plans(plan, tokenizer),
     )
-    assert texts_of(tokenizer, ours, inputs, family)[0] == forbidden(plan).output
+    assert texts_of(tokenizer, ours, inputs, family)[0] == forbidden(plan).text
 
 
 # Through model.generate
@@ -557,16 +557,16 @@ def test_through_generate_of_transformers(family: str, kind: str, settings: dict
         num_return_sequences=4,
         max_new_tokens=12,
         custom_generate=redraft.generate,
-        edit_constraints=redraft.compile(plans, tokenizer),
+        edit_constraints=redraft.compile_plans(plans, tokenizer),
         edit_config=DecodeConfig(**settings),
         return_dict_in_generate=True,
         output_scores=True,
     )
     texts = texts_of(tokenizer, found.sequences, inputs, family)
     for place, decoded in enumerate(redraft_.rewrite(plans, batch_size=len(plans))):
-        assert texts[4 * place] == decoded.output
+        assert texts[4 * place] == decoded.text
         distinct = list(dict.fromkeys(texts[4 * place : 4 * place + 4]))
-        assert distinct == [candidate.output for candidate in decoded.candidates]
+        assert distinct == [candidate.text for candidate in decoded.candidates]
         length = len(decoded.candidates[0].tokens)
         assert float(found.sequences_scores[4 * place]) * length == pytest.approx(decoded.log_prob, abs=1e-4)
 
@@ -585,5 +585,5 @@ def test_plans_that_are_not_compiled_are_refused_there(family: str, kind: str) -
             num_beams=2,
             max_new_tokens=5,
             custom_generate=redraft.generate,
-            edit_constraints=redraft.compile(plans * 2, tokenizer),
+            edit_constraints=redraft.compile_plans(plans * 2, tokenizer),
         )

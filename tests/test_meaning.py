@@ -64,7 +64,7 @@ def test_a_reversed_meaning_gives_an_alarm_with_words_and_a_reason(check, source
     assert found.why
     assert found.words
     assert all(source[start:end] in found.words for start, end in found.source)
-    assert all(output[start:end] in found.words for start, end in found.output)
+    assert all(output[start:end] in found.words for start, end in found.text)
 
 
 @pytest.mark.parametrize("source, output", KEPT)
@@ -177,7 +177,7 @@ def test_a_pair_turned_round_adds_what_comes_from_nowhere():
     found = added(long, short)
     assert found is not None
     assert found.altered
-    assert {found.output[at] for at in found.wrong or ()} == {"old", "large", "quiet", "river"}
+    assert {found.text[at] for at in found.wrong or ()} == {"old", "large", "quiet", "river"}
     assert added(short, long) is None
 
 

@@ -169,7 +169,7 @@ def test_splits_have_a_figure_where_they_are_asked_for_and_change_no_other():
 
 
 def test_splits_keep_no_strict_count_away():
-    verdicts = [[Verdict(PLAN.edits[1], "satisfied", True), Verdict(Edit.split(), "satisfied")]]
+    verdicts = [[Verdict(PLAN.verdicts[1], "satisfied", True), Verdict(Edit.split(), "satisfied")]]
     found = figures(Satisfaction(verdicts), ["-"], ["-"], [["-"]])
     assert (found["strict_delete"], found["strict"]) == (100, 100)
     assert "strict_split" not in found

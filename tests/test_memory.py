@@ -68,7 +68,7 @@ def test_a_search_that_does_not_fit_is_not_begun(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigError, match=r"50 beams of up to 1,000 tokens for 1 sentences .*\n  Lower beams"):
         redrafter("The artisans remain old .")
     monkeypatch.setattr(search, "free_memory", lambda device: None)  # nobody says
-    assert redrafter("The artisans remain old .").output
+    assert redrafter("The artisans remain old .").text
 
 
 def test_free_memory_is_some(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ CONFIG = DecodeConfig(beams=2, width=4, delta=0.0, max_tokens=5)
 
 
 def written(plan, **changes):
-    return Redrafter(EAGER, config=CONFIG)(plan, **changes).output
+    return Redrafter(EAGER, config=CONFIG)(plan, **changes).text
 
 
 def test_a_reward_that_comes_out_of_turn_prunes_nothing():
@@ -56,7 +56,7 @@ DEAR = ScriptedModel(
 def test_a_phrase_that_is_begun_is_gone_on_with(begun):
     redrafter = Redrafter(DEAR, config=DecodeConfig(beams=2, width=6, max_tokens=4, begun=begun))
     found = redrafter(EditPlan("a", (Edit.insert("rare old thing"),)))
-    assert (found.output == "rare old thing") is begun
+    assert (found.text == "rare old thing") is begun
 
 
 def test_a_target_that_its_source_was_no_sibling_of_counts_where_that_is_not_asked_for():

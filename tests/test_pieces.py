@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.simplify.long_inputs import pieces_of, split_long_text, split_plan, united
+from redraft.simplify.long_inputs import pieces_of, split_long_text, split_plan, join_plans
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -147,7 +147,7 @@ def test_plans_of_pieces_are_united_and_divided_again():
         EditPlan("a b ;", (Edit.split(), Edit.insert("a", span=(0, 1))), "strong"),
         EditPlan("c a", (Edit.split(), Edit.delete("a", span=(2, 3))), "strong"),
     ]
-    whole = united("a b ;  c a", plans)
+    whole = join_plans("a b ;  c a", plans)
     assert [edit.span for edit in whole.edits] == [None, (0, 1), None, (9, 10)]
     assert split_plan(whole, pieces) == plans
 

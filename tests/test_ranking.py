@@ -26,7 +26,7 @@ def best(plan: EditPlan | str, *texts: str | tuple[str, float], keep: int = 5, i
     plan = EditPlan(plan) if isinstance(plan, str) else plan
     pairs = [(text, -0.1) if isinstance(text, str) else text for text in texts]
     found = Result(plan.source, tuple(candidate(plan, *pair) for pair in pairs))
-    return [one.output for one in rerank(found, plan, COMMON, intact).candidates[:keep]]
+    return [one.text for one in rerank(found, plan, COMMON, intact).candidates[:keep]]
 
 
 def faults(plan: EditPlan | str, text: str) -> int:

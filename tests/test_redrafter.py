@@ -61,8 +61,8 @@ def seq2seq(tokenizer: Any) -> Any:
 
 def test_a_plan_becomes_a_sentence_with_a_verdict_for_each_edit(redrafter: Redrafter) -> None:
     found = redrafter(PLAN)
-    assert found.output == "The craftsmen are old ."
-    assert [verdict.status for verdict in found.edits] == ["satisfied"] * 3
+    assert found.text == "The craftsmen are old ."
+    assert [verdict.status for verdict in found.verdicts] == ["satisfied"] * 3
     assert found.edit_score == 2.0
     assert found.log_prob == pytest.approx(-0.1 - 1.2 - 1.0 - 1.0 - 0.1 - 0.1)
     assert not found.truncated
@@ -79,7 +79,7 @@ def test_results_are_json(redrafter: Redrafter) -> None:
 
 def test_plain_text_is_a_plan_without_edits(redrafter: Redrafter) -> None:
     found = redrafter("The artisans remain old .")
-    assert found.output == "The artisans remain young ."
+    assert found.text == "The artisans remain young ."
     assert found.edits == ()
 
 
@@ -106,8 +106,8 @@ def test_a_text_cut_at_its_maximum_says_so(redrafter: Redrafter) -> None:
 def test_what_cannot_be_done_says_why(redrafter: Redrafter) -> None:
     plan = EditPlan("s", (Edit.insert("unheard"), Edit.insert("are old . are old ."), Edit.insert("old")))
     found = redrafter(plan, max_tokens=5)
-    assert [verdict.status for verdict in found.edits][:2] == ["impossible", "impossible"]
-    assert [verdict.reason for verdict in found.edits] == [
+    assert [verdict.status for verdict in found.verdicts][:2] == ["impossible", "impossible"]
+    assert [verdict.reason for verdict in found.verdicts] == [
         "cannot be encoded",
         "longer than the output may be (5 tokens with the end)",
         None,
@@ -118,8 +118,8 @@ def test_a_sentence_that_cannot_be_written_comes_back_with_the_reason() -> None:
     model = ScriptedModel(["a"], {"": {"a": -0.1}}, {"a": {"a": -0.1}}, floor_log_prob=-float("inf"))
     plan = EditPlan("s", (Edit.delete("a"),))
     found = Redrafter(model, config=DecodeConfig(method="negative", beams=2, max_tokens=4))(plan)
-    assert (found.output, found.unchanged) == ("s", "every way to go on was forbidden")
-    assert [verdict.status for verdict in found.edits] == ["satisfied"]
+    assert (found.text, found.unchanged) == ("s", "every way to go on was forbidden")
+    assert [verdict.status for verdict in found.verdicts] == ["satisfied"]
 
 
 # chosen_over
@@ -146,7 +146,7 @@ def test_chosen_over_says_whether_the_alternative_was_on_offer(
     redrafter: Redrafter, edits: tuple[Edit, ...], settings: dict[str, Any], expected: list[bool | None]
 ) -> None:
     found = redrafter(EditPlan("s", edits), **settings)
-    assert [verdict.chosen_over for verdict in found.edits] == expected
+    assert [verdict.chosen_over for verdict in found.verdicts] == expected
 
 
 # The trace
@@ -169,7 +169,7 @@ def test_a_trace_is_plain_data(redrafter: Redrafter, method: str) -> None:
             assert node["log_prob"] == pytest.approx(row["log_prob"] + node["token_log_prob"])
             assert node["token"] in row["siblings"]
             assert node["outcome"] in OUTCOMES or node["outcome"].startswith("row ")
-    assert trace[-1]["pool"][0]["text"] == found.output
+    assert trace[-1]["pool"][0]["text"] == found.text
 
 
 def test_rows_of_a_trace_are_the_nodes_chosen_the_step_before(redrafter: Redrafter) -> None:
@@ -261,14 +261,14 @@ def test_anything_that_yields_scores_can_be_searched() -> None:
     assert isinstance(model, StepModel)
     vocabulary = WordVocabulary(["zero", "one", "two", "three", "</s>"], ["</s>"])
     redrafter = Redrafter(model, vocabulary, config=DecodeConfig(beams=3))
-    assert redrafter("s").output == "zero one two three"
+    assert redrafter("s").text == "zero one two three"
     assert redrafter(EditPlan("s", (Edit.delete("one"),))).edits[0].status == "satisfied"
 
 
 def test_a_scripted_model_by_its_path(tmp_path: Path) -> None:
     path = tmp_path / "table.json"
     path.write_text(json.dumps(TABLE), encoding="utf-8")
-    assert Redrafter(f"scripted:{path}", config=DecodeConfig(beams=4))(PLAN).output == "The craftsmen are old ."
+    assert Redrafter(f"scripted:{path}", config=DecodeConfig(beams=4))(PLAN).text == "The craftsmen are old ."
 
 
 @pytest.mark.parametrize("family", ["bart", "gpt2"])
@@ -281,7 +281,7 @@ def test_a_model_by_its_local_path(tmp_path: Path, tokenizer: Any, family: str, 
     plan = EditPlan("the old man", (Edit.insert("old"),))
     expected = Redrafter(model, tokenizer, config=config, device="cpu")(plan)
     found = Redrafter(kind_of_path(tmp_path), config=config, device="cpu")(plan)
-    assert found.output == expected.output
+    assert found.text == expected.text
     assert found.log_prob == pytest.approx(expected.log_prob, abs=1e-5)
 
 
@@ -307,7 +307,7 @@ def test_a_prompt_wraps_the_source_of_a_decoder_only_model(tokenizer: Any) -> No
     config = DecodeConfig(beams=3, max_tokens=8)
     wrapped = Redrafter(model, tokenizer, config=config, prompt="Old: {source} New:")("man {x}")
     by_hand = Redrafter(model, tokenizer, config=config)("Old: man {x} New:")
-    assert wrapped.output == by_hand.output
+    assert wrapped.text == by_hand.text
     assert wrapped.source == "man {x}"
 
 
@@ -365,7 +365,7 @@ def test_an_empty_source_is_fine_where_something_else_is_read(tokenizer: Any, re
     config = DecodeConfig(beams=2, max_tokens=5)
     prompted = Redrafter(tiny_model_for("gpt2", tokenizer), tokenizer, config=config, prompt="Old: {source} New:")
     assert prompted("").candidates[0].tokens
-    assert redrafter("").output
+    assert redrafter("").text
 
 
 def test_a_model_without_an_end_token_is_explained(tokenizer: Any) -> None:

@@ -13,8 +13,8 @@ from redraft.evaluate.report.page import to_html
 from redraft.evaluate.report.plots import Scale
 from redraft.evaluate.report.report_files import to_json
 from redraft.evaluate.report.score_tables import to_latex, to_markdown, to_text
-from redraft.evaluate.report.word_diff import marked
 from redraft.evaluate.scores import Comparison
+from redraft.text.word_diff import diff_words
 
 EVIL = '<script>alert("x")</script> & "quoted"'
 SOURCES = ["The artisans remain old .", EVIL, "A big cat sat on the mat .", "It is raining ."]
@@ -178,7 +178,7 @@ MARKED = [
 @pytest.mark.parametrize("source, output, expected", MARKED)
 def test_words_are_marked(source, output, expected):
     signs = {"kept": "{}", "added": "{{+{}}}", "deleted": "{{-{}}}"}
-    assert "".join(signs[piece.kind].format(piece.text) for piece in marked(source, output)) == expected
+    assert "".join(signs[piece.kind].format(piece.text) for piece in diff_words(source, output)) == expected
 
 
 @pytest.mark.parametrize("low, high", [(0, 100), (0, 7), (38.2, 52.9), (0, 0.004), (5, 5)])

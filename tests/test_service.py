@@ -73,10 +73,10 @@ def error(answer, status):
 def test_a_text_is_simplified_as_the_simplifier_does_it(whole, simplifier):
     answer = whole.post("/v1/simplify", json={"text": f" {SOURCE}\n\n{SOURCE}\n"}).json()
     expected = simplifier(SOURCE)
-    assert answer["text"] == f" {expected.output}\n\n{expected.output}\n"
+    assert answer["text"] == f" {expected.text}\n\n{expected.text}\n"
     first, _, last = answer["sentences"]
-    assert (first["source"], first["output"], first["missing"]) == (SOURCE, expected.output, expected.missing)
-    assert first["edits"] == [verdict.to_json() for verdict in expected.edits]
+    assert (first["source"], first["output"], first["missing"]) == (SOURCE, expected.text, expected.missing)
+    assert first["edits"] == [verdict.to_json() for verdict in expected.verdicts]
     assert len(first["candidates"]) == 1
     assert "trace" not in first
     assert (last["space"], last["source"], last["output"], last["edits"]) == ("\n", "", "", [])
@@ -122,10 +122,10 @@ def test_edits_that_are_given_are_all_there_is(whole, simplifier):
     answer = whole.post("/v1/simplify", json={"sentences": sentences, "candidates": 2, "trace": True}).json()
     none, some, predicted = answer["sentences"]
     plans = [EditPlan(SOURCE), EditPlan(SOURCE, (Edit.insert("physician"),))]
-    assert [none["output"], some["output"]] == [one.output for one in simplifier.stream(plans)]
+    assert [none["output"], some["output"]] == [one.text for one in simplifier.pipe(plans)]
     assert none["edits"] == []
     assert [(edit["insert"], edit["status"]) for edit in some["edits"]] == [("physician", "satisfied")]
-    assert predicted["output"] == simplifier(SOURCE).output
+    assert predicted["output"] == simplifier(SOURCE).text
     assert [one["strength"] for one in answer["sentences"]] == [None, None, "medium"]
     assert [one["not_done"] for one in answer["sentences"]] == [[], [], []]
     assert [len(one["candidates"]) for one in answer["sentences"]] == [2, 2, 2]
@@ -253,7 +253,7 @@ def test_other_origins_only_where_given(scripted):
 
 def test_without_a_planner_the_model_writes_as_it_likes(client, scripted):
     answer = client.post("/v1/simplify", json={"text": BY_HAND}).json()
-    assert answer["text"] == scripted(BY_HAND).output
+    assert answer["text"] == scripted(BY_HAND).text
     (planned,) = client.post("/v1/plan", json={"text": BY_HAND}).json()["sentences"]
     assert planned["edits"] == []
     assert [word["choices"] for word in planned["words"]] == [[]] * 5
@@ -263,7 +263,7 @@ def test_splits_and_strength_are_taken(client, scripted):
     splits = [{"split": True}, {"split": "remain", "span": [13, 19]}]
     given = {"source": BY_HAND, "edits": splits, "strength": "light"}
     (sentence,) = client.post("/v1/simplify", json={"sentences": [given]}).json()["sentences"]
-    assert sentence["output"] == scripted(BY_HAND).output
+    assert sentence["output"] == scripted(BY_HAND).text
     assert [(edit["split"], edit["status"]) for edit in sentence["edits"]] == [(True, "unmet"), ("remain", "unmet")]
     assert sentence["not_done"] == sentence["candidates"][0]["not_done"] == sentence["edits"]
     assert (sentence["strength"], sentence["literal"]) == ("light", False)
@@ -326,7 +326,7 @@ class Held:
         assert self.gate.wait(10)
         if self.fails:
             raise ValueError(f"cannot rewrite {asked[0].plan.source}")
-        return list(Simplifier(Redrafter("scripted:examples/by_hand.json")).stream([one.plan for one in asked]))
+        return list(Simplifier(Redrafter("scripted:examples/by_hand.json")).pipe([one.plan for one in asked]))
 
 
 @pytest.fixture

@@ -61,8 +61,8 @@ def test_every_digit_is_a_token(redrafter):
 def test_it_writes_a_sentence_about_the_same_thing(redrafter):
     found = redrafter(SOURCE)
     assert not found.truncated
-    assert "1245" in found.output
-    assert 5 <= len(found.output.split()) <= 25
+    assert "1245" in found.text
+    assert 5 <= len(found.text.split()) <= 25
 
 
 def test_edits_are_carried_out(redrafter):
@@ -73,7 +73,7 @@ def test_edits_are_carried_out(redrafter):
 def test_a_paragraph_is_rewritten_in_pieces(redrafter):
     pieces = pieces_of(redrafter, f"{SOURCE} " * 12)
     assert 1 < len(pieces) <= 12
-    assert all(found.output for found in redrafter.stream(pieces, max_tokens=4))
+    assert all(found.text for found in redrafter.stream(pieces, max_tokens=4))
 
 
 @pytest.mark.skipif(not EVALUATION.is_dir(), reason="the evaluation sets are not here")
@@ -82,7 +82,7 @@ def test_it_is_as_good_as_its_card_says(redrafter, name, least):
     """On the first 40 test sentences with 4 beams, so with room for chance below the figures of the card."""
     corpus = load_corpus(name, "test", data=EVALUATION)
     sources, sari = corpus.sources[:40], Sari()
-    outputs = [found.output for found in redrafter.stream(sources)]
+    outputs = [found.text for found in redrafter.stream(sources)]
     counts = sari.count(Texts(sources, outputs, [reference[:40] for reference in corpus.references]))
     assert sari.figures(counts.sum(0))["sari"] > least
 
@@ -92,6 +92,6 @@ def test_it_reads_its_plan(redrafter):
     source = "The engine, which was built in 1923, propels the ship at a speed of 20 knots."
     plan = EditPlan(source, (Edit.split(), Edit.substitute("propels", "drives")))
     found = redrafter(plan, method="beam", beams=4)
-    assert [verdict.status for verdict in found.edits] == ["satisfied"] * 2
+    assert [verdict.status for verdict in found.verdicts] == ["satisfied"] * 2
     untold = redrafter(plan, method="beam", beams=4, tell=False)
-    assert "unmet" in {verdict.status for verdict in untold.edits}
+    assert "unmet" in {verdict.status for verdict in untold.verdicts}

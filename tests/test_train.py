@@ -24,8 +24,8 @@ from redraft.errors import ConfigError, CorpusError, ModelError
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.sari import Sari
 from redraft.evaluate.scores import score
-from redraft.fit.rewriter.rewriter_training import train_rewriter
 from redraft.fit.rewriter import training_run
+from redraft.fit.rewriter.rewriter_training import train_rewriter
 from redraft.fit.rewriter.token_batches import make_batch, make_examples, summed_loss
 from redraft.fit.rewriter.trainable_models import read_start
 from redraft.fit.rewriter.training_run import RewriterRun, stopped_early
@@ -78,7 +78,7 @@ def test_a_small_task_is_learned(tmp_path, family, rate):
     assert outcome.finished
     assert outcome.best["sari"] > 70  # 75 is all right: three words have no 4-grams
     written = Redrafter(str(tmp_path / "out"), prompt=PROMPT, device="cpu").rewrite([source for source, _ in unseen])
-    right = sum(decoded.output == target for decoded, (_, target) in zip(written, unseen, strict=True))
+    right = sum(decoded.text == target for decoded, (_, target) in zip(written, unseen, strict=True))
     assert right >= 27
 
 
@@ -227,7 +227,7 @@ def test_a_run_out_of_time_goes_on(folder, monkeypatch):
     assert (first.finished, first.step) == (False, 7)
     assert first.best["step"] == 5
     assert json.loads(Path("short/training.json").read_text())["finished"] is False
-    assert Redrafter("short", device="cpu")("old man").output is not None  # the best so far can be used
+    assert Redrafter("short", device="cpu")("old man").text is not None  # the best so far can be used
     second = train("short", patience=9, minutes=5, save_every=3)  # neither has a say in what is learned
     assert (second.finished, second.step) == (True, 20)
     train("whole", patience=9)
@@ -349,7 +349,7 @@ def test_validation_is_without_dropout(folder):
     found = train(model="dropping", epochs=6, patience=9)
     rewriter = Redrafter("out", config=DecodeConfig(method="beam", beams=2, no_repeat_ngram=3))
     sources, references = zip(*toy_pairs(6, seed=1), strict=True)
-    outputs = [decoded.output for decoded in rewriter.rewrite(sources)]
+    outputs = [decoded.text for decoded in rewriter.rewrite(sources)]
     corpus = Corpus("valid", "valid", list(sources), [list(references)])
     sari = score(outputs, corpus, measures=[Sari()], samples=0).figures["sari"].value
     assert found.best["sari"] == pytest.approx(sari, abs=1e-3)

@@ -172,9 +172,9 @@ def test_a_model_learns_to_write_what_it_is_told(folder):
     train(save_small_model(folder / "toy", "bart"), epochs=40, batch=32, rate=5e-3, evaluate_every=10_000)
     redrafter = Redrafter("out", device="cpu")
     sources = sorted({source for source, _ in pairs(40)})
-    plain = [one.output for one in redrafter.rewrite(sources, method="beam", beams=1)]
+    plain = [one.text for one in redrafter.rewrite(sources, method="beam", beams=1)]
     plans = [EditPlan(source, (Edit.substitute("residence", "bought"),)) for source in sources]
-    told = [one.output for one in redrafter.rewrite(plans, method="beam", beams=1)]
+    told = [one.text for one in redrafter.rewrite(plans, method="beam", beams=1)]
     assert sum(text == source.replace("residence", "house") for text, source in zip(plain, sources, strict=True)) >= (
         0.9 * len(sources)
     )

@@ -160,7 +160,7 @@ def test_every_method_writes_what_transformers_writes_where_there_are_no_edits(
     config = DecodeConfig(method=method, beams=4, max_tokens=12)
     found = Redrafter(writer, tokenizer, config=config).rewrite(SENTENCES)
     expected = texts_of_transformers(writer, tokenizer, SENTENCES, num_beams=4, max_new_tokens=12)
-    assert [one.output for one in found] == expected
+    assert [one.text for one in found] == expected
 
 
 def test_beam_does_not_mind_the_edits(writer: Any, tokenizer: Any) -> None:
@@ -169,7 +169,7 @@ def test_beam_does_not_mind_the_edits(writer: Any, tokenizer: Any) -> None:
         [EditPlan(source, edits) for source in SENTENCES]
     )
     expected = texts_of_transformers(writer, tokenizer, SENTENCES, num_beams=4, max_new_tokens=12)
-    assert [one.output for one in found] == expected
+    assert [one.text for one in found] == expected
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_settings_mean_what_they_mean_in_transformers(
     redrafter = Redrafter(writer, tokenizer, config=DecodeConfig(beams=3, max_tokens=12))
     found = redrafter.rewrite(SENTENCES, **ours)
     settings = {"num_beams": 3, "max_new_tokens": 12, **theirs}
-    assert [one.output for one in found] == texts_of_transformers(writer, tokenizer, SENTENCES, **settings)
+    assert [one.text for one in found] == texts_of_transformers(writer, tokenizer, SENTENCES, **settings)
 
 
 @pytest.mark.parametrize("size", [2, 3])
@@ -205,7 +205,7 @@ def test_repeated_ngrams_are_blocked_as_in_transformers(
     found = Redrafter(writer, tokenizer, config=config).rewrite(SENTENCES)
     settings = {"num_beams": 3, "max_new_tokens": 25}
     expected = texts_of_transformers(writer, tokenizer, SENTENCES, **settings, no_repeat_ngram_size=size)
-    assert [one.output for one in found] == expected
+    assert [one.text for one in found] == expected
     assert expected != texts_of_transformers(writer, tokenizer, SENTENCES, **settings)
 
 
@@ -216,6 +216,6 @@ def test_a_forced_end_comes_at_each_sentences_own_maximum(writer: Any, tokenizer
     for source, one in zip(SENTENCES, found, strict=True):
         limit = 2 * len(tokenizer(source)["input_ids"]) + 10
         (expected,) = texts_of_transformers(writer, tokenizer, [source], num_beams=3, max_new_tokens=limit)
-        assert one.output == expected
+        assert one.text == expected
         assert one.candidates[0].tokens[-1] == tokenizer.eos_token_id
         assert not one.truncated

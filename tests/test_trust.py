@@ -123,7 +123,7 @@ def test_pickles_are_not_read(model, tmp_path, door):
 def test_pickles_are_read_where_it_is_asked_for(model):
     pickled(model)
     with trusting(pickled_weights=True):
-        assert Redrafter(str(model), device="cpu")("They remain old .").output is not None
+        assert Redrafter(str(model), device="cpu")("They remain old .").text is not None
 
 
 def cut(path):

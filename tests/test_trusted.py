@@ -44,27 +44,27 @@ PLAN = EditPlan("They begin the big task.", (predicted("begin", "end", 0.9), pre
 
 def test_the_first_text_stays_where_nothing_speaks_against_it():
     found = given(Suspicious("end"), PLAN, "They start the large task.", "They end it.")
-    assert found.output == "They start the large task."
+    assert found.text == "They start the large task."
     assert found.meaning == SAME
     assert found.unchanged is None
 
 
 def test_the_next_text_without_an_alarm_is_given():
     found = given(Suspicious("end"), PLAN, "They end the large task.", "They start the large task.")
-    assert found.output == "They start the large task."
-    assert [one.output for one in found.candidates] == ["They start the large task.", "They end the large task."]
+    assert found.text == "They start the large task."
+    assert [one.text for one in found.candidates] == ["They start the large task.", "They end the large task."]
 
 
 def test_predicted_edits_are_given_up_those_to_blame_first():
     check = Suspicious("end", source=((5, 10),))  # begin
-    assert given(check, PLAN, "They end the large task.").output == "They begin the large task."
+    assert given(check, PLAN, "They end the large task.").text == "They begin the large task."
     check = Suspicious("end")  # nothing is named, so the unlikelier edit goes first
-    assert given(check, PLAN, "They end the large task.").output == "They begin the big task."
+    assert given(check, PLAN, "They end the large task.").text == "They begin the big task."
 
 
 def test_the_source_stays_with_the_reason_where_nothing_can_be_trusted():
     found = given(Suspicious("end", "large"), PLAN, "They end the large task.")
-    assert found.output == PLAN.source
+    assert found.text == PLAN.source
     assert found.unchanged == "what the model wrote may not say the same: end is wrong"
     assert found.meaning == SAME
 
@@ -73,7 +73,7 @@ def test_what_a_person_asked_for_is_done_and_is_no_alteration():
     plan = EditPlan(PLAN.source, (Edit.substitute("begin", "end"), predicted("big", "large", 0.2)))
     check = Suspicious("end", "large")
     found = given(check, plan, "They end the large task.")
-    assert found.output == "They end the big task."
+    assert found.text == "They end the big task."
     assert not found.not_done
     assert check.asked[0] == ("They end the big task.", "They end the large task.")
 
@@ -81,7 +81,7 @@ def test_what_a_person_asked_for_is_done_and_is_no_alteration():
 def test_a_text_that_ignores_a_request_is_not_taken_for_being_safe():
     plan = EditPlan(PLAN.source, (Edit.substitute("begin", "end"),))
     found = given(Suspicious("finally"), plan, "They finally end the big task.", "They begin the big task.")
-    assert found.output == "They end the big task."
+    assert found.text == "They end the big task."
 
 
 def test_an_alarm_stays_visible_where_every_text_has_one():
@@ -91,7 +91,7 @@ def test_an_alarm_stays_visible_where_every_text_has_one():
 
     plan = EditPlan(PLAN.source, (Edit.substitute("begin", "end"),))
     found = given(Always(), plan, "They end the big task.")
-    assert found.output == "They end the big task."
+    assert found.text == "They end the big task."
     assert found.meaning == Meaning(0.8, True, "who knows")
 
 

@@ -83,7 +83,7 @@ def test_it_rewrites_from_any_folder(complete, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 1
     assert done.stdout.strip()
-    code = f"from redraft import Simplifier; print(Simplifier.load(device='cpu')({SENTENCE!r}).output)"
+    code = f"from redraft import Simplifier; print(Simplifier(device='cpu')({SENTENCE!r}).text)"
     assert run(complete, tmp_path, "-c", code).stdout == done.stdout
     assert list(tmp_path.iterdir()) == []
 

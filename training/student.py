@@ -73,7 +73,7 @@ def _report(data: Path, folder: Path, device: torch.device) -> None:
     held = read_held_out(data)
     redrafter = Redrafter(str(folder), config=DecodeConfig(method="beam", beams=20), device=str(device),
                           graphs=device.type == "cuda")  # fmt: skip
-    outputs = [found.output for found in redrafter.stream(held.sources, batch_size=32)]
+    outputs = [found.text for found in redrafter.stream(held.sources, batch_size=32)]
     found = figures(held, outputs)
     print(json.dumps(found), flush=True)
     (folder.parent / "held_out.json").write_text(json.dumps(found) + "\n", encoding="utf-8")

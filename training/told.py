@@ -98,7 +98,7 @@ def _report(data: Path, folder: Path, device: torch.device) -> None:
     found = {}
     for strength in (None, *STRENGTH_MARKS):
         plans = [EditPlan(source, (), strength) for source in held.sources]
-        outputs = [one.output for one in redrafter.stream(plans, batch_size=64)]
+        outputs = [one.text for one in redrafter.stream(plans, batch_size=64)]
         found[strength or "bare"] = figures(held, outputs)
         print(strength or "bare", json.dumps(found[strength or "bare"]), flush=True)
         lines = "".join(f"{source}\t{output}\n" for source, output in zip(held.sources, outputs, strict=True))

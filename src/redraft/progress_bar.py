@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -58,12 +58,12 @@ def lines_of(path: str) -> int | None:
         return sum(1 for _ in file)
 
 
-def with_bar(batches: Iterable[Sequence[Item]], path: str | None, *, done: int = 0) -> Iterator[Sequence[Item]]:
-    """The batches themselves, with a bar on standard error over the lines of the file they come from."""
+def with_bar(items: Iterable[Item], path: str | None, *, done: int = 0) -> Iterator[Item]:
+    """The items themselves, one for each line of a file, with a bar on standard error over these lines."""
     if path is None or path == "-" or not sys.stderr.isatty():
-        yield from batches
+        yield from items
         return
     with tqdm(total=lines_of(path), initial=done, desc="redraft", unit=" lines", leave=False) as bar:
-        for batch in batches:
-            yield batch
-            bar.update(len(batch))
+        for item in items:
+            yield item
+            bar.update()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.common_options import Batch8, Device, Model, PickledWeights, TrustRemoteCode
 from redraft.cli.console import OK, say, whole_number
@@ -58,16 +58,16 @@ def run_bench(options: BenchOptions) -> int:
     from redraft.plan.planner import Planner
     from redraft.simplify.simplifier import Simplifier
 
-    redrafter = Redrafter(options.model, device=options.device)
-    planned = Simplifier(redrafter, Planner.load(device=options.device))
+    redrafter = Redrafter(options.model, config=DecodeConfig(**SIMPLIFY), device=options.device)
+    planned = Simplifier(redrafter, Planner.load(device=options.device), check=None)
+    plain = Simplifier(redrafter, search_only=True, config=DecodeConfig(method="beam", beams=SIMPLIFY["beams"]))
 
-    def rewrite(simplifier: Simplifier, **settings: Any) -> list[Result]:
-        redrafter.config = DecodeConfig(**settings)
-        return list(simplifier.stream(sources, batch_size=batch_size))
+    def rewrite(simplifier: Simplifier) -> list[Result]:
+        return list(simplifier.pipe(sources, batch_size=batch_size))
 
     say(f"{len(sources)} sentences, {batch_size} at a time, beam {SIMPLIFY['beams']}")
-    beam = _seconds(lambda: rewrite(Simplifier(redrafter, search_only=True), method="beam", beams=SIMPLIFY["beams"]))
-    plans = _seconds(lambda: rewrite(planned, **SIMPLIFY))
+    beam = _seconds(lambda: rewrite(plain))
+    plans = _seconds(lambda: rewrite(planned))
     print(f"plain beam search          {len(sources) / beam:8.2f} sentences a second")
     print(
         f"predicted and carried out  {len(sources) / plans:8.2f} sentences a second, {plans / beam:.2f} times as long"

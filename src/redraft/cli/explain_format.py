@@ -12,11 +12,11 @@ def explained(result: OutputLine) -> str:
     """Several lines and an empty one. Words that were to stay and did are told together."""
     from redraft.cli.terminal_colour import change_marked, rendered, wanted  # brings numpy
 
-    if result.decoded is None:
+    if result.result is None:
         return visible(f"{result.error}\n")
-    decoded = result.decoded
-    stayed = [v.edit.phrase for v in decoded.edits if v.edit.kind == "insert" and v.status == "satisfied"]
-    others = [v for v in decoded.edits if v.edit.kind != "insert" or v.status != "satisfied"]
+    decoded = result.result
+    stayed = [v.edit.phrase for v in decoded.verdicts if v.edit.kind == "insert" and v.status == "satisfied"]
+    others = [v for v in decoded.verdicts if v.edit.kind != "insert" or v.status != "satisfied"]
     output = rendered(change_marked(decoded.source, result.to_text()), colour=wanted())
     lines = [*map(_line, others)]
     if stayed:

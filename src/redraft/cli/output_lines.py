@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
-from redraft.cli.input_lines import Line, source_of
+from redraft.cli.input_lines import Line
 from redraft.decode.result import Candidate, Result
 from redraft.errors import ConfigError, RedraftError
-from redraft.plan.edits import described
+from redraft.plan.edits import EditPlan, described
 from redraft.plan.plan_files import OnError
 from redraft.plan.verdicts import judge
+from redraft.simplify.documents import in_one_line
 
 if TYPE_CHECKING:
     from redraft.simplify.simplifier import Simplifier
@@ -25,64 +26,55 @@ class OutputLine:
     """What one line of input comes to: a rewritten sentence, or an error."""
 
     line: Line
-    decoded: Result | None
+    result: Result | None
     error: RedraftError | None = None
 
     def to_text(self) -> str:
-        # str.splitlines knows more line ends than \n, and so do many readers.
-        return " ".join(self.decoded.output.splitlines()) if self.decoded else ""
+        return in_one_line(self.result.text) if self.result else ""
 
     def to_json_line(self) -> str:
         return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False)
 
     def to_json(self) -> dict[str, Any]:
-        return self.decoded.to_json() if self.decoded else {"error": str(self.error), "line": self.line.number}
+        return self.result.to_json() if self.result else {"error": str(self.error), "line": self.line.number}
 
 
 def rewrite_lines(
-    simplifier: Simplifier, lines: Iterable[Line], *, predict: bool, batch_size: int = 8, trace: bool = False,
-    batches: int = 1,
-) -> Iterator[list[OutputLine]]:  # fmt: skip
-    """Results one for each line and in their order. An error is a result and stops nothing.
+    simplifier: Simplifier, lines: Iterable[Line], *, predict: bool, batch_size: int = 8, window: int = 1,
+    trace: bool = False,
+) -> Iterator[OutputLine]:  # fmt: skip
+    """One for each line, in their order. An error is a result and stops nothing.
 
-    `predict`: lines are sentences, whose plans the simplifier chooses; else plans are carried out as they stand.
-    So many `batches` are read at a time and made of lines of like length: the search takes as long as its longest line.
+    `predict`: lines are sentences, whose plans the simplifier chooses; else plans are applied as they stand.
     """
-    lines = iter(lines)
-    while some := list(islice(lines, batch_size * batches)):
-        asked = [line for line in some if line.plan is not None and line.plan.source.strip()]
-        if batches > 1:
-            asked.sort(key=lambda line: len(source_of(line)))
-        parts = (asked[start : start + batch_size] for start in range(0, len(asked), batch_size))
-        results = (result for part in parts for result in _rewritten(simplifier, part, predict, batch_size, trace))
-        found = {id(result.line): result for result in results}
-        yield [found.get(id(line)) or _unasked(line) for line in some]
+    begun: deque[Line] = deque()
+
+    def texts() -> Iterator[EditPlan | str]:
+        for line in lines:
+            begun.append(line)
+            if line.plan is not None and line.plan.source.strip():
+                yield line.plan.source if predict else line.plan
+
+    found = simplifier.pipe(texts(), batch_size=batch_size, window=window, trace=trace, on_error="return")
+    for result in found:
+        yield from _without_model(begun)
+        line = begun.popleft()
+        if isinstance(result, RedraftError):
+            yield OutputLine(line, None, line.located(result))
+        else:
+            yield OutputLine(line, result)
+    yield from _without_model(begun)
 
 
-def _rewritten(
-    simplifier: Simplifier, lines: Sequence[Line], predict: bool, batch_size: int, trace: bool
-) -> list[OutputLine]:
-    if not lines:
-        return []
-    texts = [line.plan.source if predict else line.plan for line in lines if line.plan is not None]
-    try:
-        found = list(simplifier.stream(texts, batch_size=batch_size, trace=trace))
-    except ConfigError:
-        raise
-    except RedraftError as error:
-        if len(lines) == 1:
-            return [OutputLine(lines[0], None, lines[0].located(error))]
-        alone = (_rewritten(simplifier, [line], predict, batch_size, trace) for line in lines)  # whose is it?
-        return [result for results in alone for result in results]
-    return [OutputLine(line, decoded) for line, decoded in zip(lines, found, strict=True)]
-
-
-def _unasked(line: Line) -> OutputLine:
-    """A line that no model needs to see."""
-    if line.plan is None:
-        return OutputLine(line, None, line.error)
-    nothing = Candidate("", 0.0, 0.0, tuple(judge(line.plan, "")), (), False)
-    return OutputLine(line, Result(line.plan.source, (nothing,)))
+def _without_model(begun: deque[Line]) -> Iterator[OutputLine]:
+    """The next lines, as far as no model needs to see them."""
+    while begun and (begun[0].plan is None or not begun[0].plan.source.strip()):
+        line = begun.popleft()
+        if line.plan is None:
+            yield OutputLine(line, None, line.error)
+        else:
+            nothing = Candidate("", 0.0, 0.0, tuple(judge(line.plan, "")), (), False)
+            yield OutputLine(line, Result(line.plan.source, (nothing,)))
 
 
 @dataclass(slots=True)
@@ -99,7 +91,7 @@ class RunSummary:
 
 
 def write_results(
-    batches: Iterable[Sequence[OutputLine]],
+    results: Iterable[OutputLine],
     file: IO[bytes],
     *,
     shown: Callable[[OutputLine], str] = OutputLine.to_text,
@@ -108,37 +100,27 @@ def write_results(
     report: Callable[[RedraftError], object] = lambda error: None,
     count: RunSummary | None = None,
 ) -> RunSummary:
-    """Each result as it is `shown`, with its `end`, flushed at the end of each batch; `count` keeps up while it runs.
+    """Each result as it is `shown`, with its `end`, flushed at once; `count` keeps up while it runs.
 
     With on_error="raise" the first error is raised when all lines before it are written; with "skip" it goes to
     `report` and its line stays empty. Sentences and plans that do not belong together are raised in either case.
     """
     count = count if count is not None else RunSummary()
-    for batch in batches:
-        lines: list[str] = []
-        skipped: list[RedraftError] = []
-        stop: RedraftError | None = None
-        for result in batch:
-            if result.error is not None:
-                if on_error == "raise" or result.line.fatal:
-                    stop = result.error
-                    break
-                skipped.append(result.error)
-            if result.decoded is not None:
-                count.in_pieces += result.decoded.pieces > 1
-                count.impossible += sum(verdict.status == "impossible" for verdict in result.decoded.edits)
-                count.unchanged += result.decoded.unchanged is not None
-                count.not_done += _not_done(result.line.number, result.decoded)
-                count.at_risk += _at_risk(result.line.number, result.decoded)
-            lines.append(shown(result))
-        file.write("".join(f"{line}{end}" for line in lines).encode("utf-8", "replace"))
+    for one in results:
+        if one.error is not None and (on_error == "raise" or one.line.fatal):
+            raise one.error
+        if one.result is not None:
+            count.in_pieces += one.result.pieces > 1
+            count.impossible += sum(verdict.status == "impossible" for verdict in one.result.verdicts)
+            count.unchanged += one.result.unchanged is not None
+            count.not_done += _not_done(one.line.number, one.result)
+            count.at_risk += _at_risk(one.line.number, one.result)
+        file.write(f"{shown(one)}{end}".encode("utf-8", "replace"))
         file.flush()
-        count.lines += len(lines)
-        count.skipped += len(skipped)
-        for error in skipped:
-            report(error)
-        if stop is not None:
-            raise stop
+        count.lines += 1
+        if one.error is not None:
+            count.skipped += 1
+            report(one.error)
     return count
 
 

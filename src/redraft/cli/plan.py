@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -38,9 +37,9 @@ from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
     from redraft.plan.edits import EditPlan
-    from redraft.plan.planner import Planner
+    from redraft.simplify.simplifier import PlannedText
 
-    Plans = Callable[[Iterable[str]], Iterator[EditPlan]]
+    Planned = Callable[[Iterable[str]], Iterator[PlannedText]]
 
 _EXAMPLES = """\
 examples:
@@ -125,15 +124,15 @@ def run_predict(options: PredictOptions) -> int:
     if not texts and source is None:
         raise ConfigError("there is nothing to plan.", 'Give sentences ("They remain old .") or --input FILE.')
     with open_lines(texts, source) as lines:
-        planner, plans = _load(options)
+        planned = _load(options)
         waiting = iter(lines)
         while batch := list(islice(waiting, _BATCH)):
             good = list(takewhile(lambda line: line.error is None, batch))
-            for line, plan in zip(good, plans([source_of(line) for line in good]), strict=True):
-                _write(plan)
-                total += Counter([edit.kind for edit in plan.edits] + ["plans"])
-                if plan.source.strip() and (reason := planner.ineligible_reason(plan.source)):
-                    why.append(f"line {line.number}: no edits are predicted, since {reason}")
+            for line, one in zip(good, planned([source_of(line) for line in good]), strict=True):
+                _write(one.plan)
+                total += Counter([edit.kind for edit in one.plan.edits] + ["plans"])
+                if one.plan.source.strip() and one.unchanged:
+                    why.append(f"line {line.number}: no edits are predicted, since {one.unchanged}")
             if len(good) < len(batch) and (error := batch[len(good)].error):
                 raise error
     for message in [*_statistics(total), *why[:_TOLD]]:
@@ -143,20 +142,22 @@ def run_predict(options: PredictOptions) -> int:
     return OK
 
 
-def _load(options: PredictOptions) -> tuple[Planner, Plans]:
-    """The planner, and the way from sentences to plans: that of `redraft simplify`, with its model and check."""
+def _load(options: PredictOptions) -> Planned:
+    """The way from sentences to plans: that of `redraft simplify`, with its model and check."""
     planner, planning = load_planner(options)
-    from redraft.check.meaning_check import MeaningCheck
     from redraft.decode.eight_bit_model import holds_eight_bit_model
     from redraft.decode.redrafter import Redrafter
     from redraft.models import bundled
-    from redraft.simplify.simplifier import Simplifier
+    from redraft.simplify.simplifier import PlannedText, Simplifier
 
     if options.model is None and not holds_eight_bit_model(bundled("rewriter")):
         say("this copy of redraft comes without its model: targets are in the order of the lexical table")
-        return planner, partial(planner.plans, **planning)
-    redrafter, check = Redrafter(options.model, device=options.device), MeaningCheck.load(planner=planner)
-    return planner, Simplifier(redrafter, planner, check=check, **planning).plans
+        return lambda sources: (
+            PlannedText(plan, planner.ineligible_reason(plan.source) if plan.strength == "off" else None)
+            for plan in planner.plans(sources, **planning)
+        )
+    redrafter = Redrafter(options.model, device=options.device)
+    return Simplifier(redrafter, planner, device=options.device, **planning).planned
 
 
 def run_extract(options: ExtractOptions) -> int:

@@ -51,15 +51,15 @@ def load_planner(options: PlannerOptions) -> tuple[Planner, dict[str, Any]]:
     planner = Planner.load(options.planner, device=options.device)
     if options.style is not None:
         planner.check_style(options.style)
-    return planner, {"strength": strength, "style": options.style, "user_constraints": user_constraints}
+    return planner, {"strength": strength, "style": options.style, "constraints": user_constraints}
 
 
 def _strength(text: str | None) -> Any:
-    from redraft.plan.edits import STRENGTHS
+    from redraft.plan.edits import DEFAULT_STRENGTH, STRENGTHS
     from redraft.plan.prediction import Levels
 
     if text is None:
-        return "medium"
+        return DEFAULT_STRENGTH
     try:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:

@@ -13,6 +13,7 @@ from redraft.cli.common_options import Device, Model, PickledWeights, TrustRemot
 from redraft.cli.console import OK, say, whole_number
 from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
+from redraft.models import is_scripted
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -141,9 +142,9 @@ def _load(options: ServeOptions) -> Any:
 
     if options.device is not None:
         chosen_device(options.device)
-    if options.model is not None and options.model.startswith("scripted:"):
+    if options.model is not None and is_scripted(options.model):
         return Simplifier(Redrafter(options.model), search_only=True)
-    return Simplifier.load(options.model, device=options.device)
+    return Simplifier(options.model, device=options.device)
 
 
 def _batch_for(simplifier: Any) -> int:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from redraft.cli.common_options import (
     Batch8,
@@ -34,9 +34,11 @@ from redraft.cli.typer_command import SettingOptions, add_command, option
 from redraft.decode.config import SIMPLIFY, SIMPLIFY_NAME, DecodeConfig
 from redraft.errors import ConfigError, shown
 from redraft.files import is_full
+from redraft.models import is_scripted, scripted_table
 from redraft.plan.phrases import Variants
 from redraft.plan.plan_files import OnError
 from redraft.progress_bar import with_bar
+from redraft.simplify.batching import WINDOW
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -48,9 +50,7 @@ if TYPE_CHECKING:
 _FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
 _SIMPLIFY = ", ".join(f"{name} {setting_text(value)}" for name, value in SIMPLIFY.items())
 _OTHERS = tuple(name for name in hints_of(DecodeConfig) if name not in _FIRST)
-_SCRIPTED = "scripted:"  # as in decode/model_loading.py, which imports torch
 _SHOWN = 20  # edits that a person asked for and that were not done
-_TOGETHER = 4  # batches of a file read at a time, to be made of lines of like length; more would keep results back
 
 _EXAMPLES = """\
 examples:
@@ -175,9 +175,7 @@ class SimplifyOptions:
     @property
     def table(self) -> str | None:
         """The file of a scripted model, which knows no words but its own; None for other models."""
-        if self.model is None or not self.model.startswith(_SCRIPTED):
-            return None
-        return self.model.removeprefix(_SCRIPTED)
+        return None if self.model is None or not is_scripted(self.model) else scripted_table(self.model)
 
 
 def add_simplify(app: Typer) -> None:
@@ -211,7 +209,7 @@ def run_simplify(options: SimplifyOptions) -> int:
     count = RunSummary()
     sentences = read_document(options.document) if options.document else []
     form, end = _form(options, sentences)
-    batches = _TOGETHER if (options.document or options.input or plan) not in (None, "-") else 1
+    window = WINDOW if (options.document or options.input or plan) not in (None, "-") else 1
     note = _input_note(options, plan)
     done = 0
     try:
@@ -229,7 +227,7 @@ def run_simplify(options: SimplifyOptions) -> int:
             if note:
                 note.write()
             rewritten = rewrite_lines(
-                simplifier, lines, predict=plan is None, batch_size=batch_size, trace=options.trace, batches=batches
+                simplifier, lines, predict=plan is None, batch_size=batch_size, trace=options.trace, window=window
             )
             write_results(
                 with_bar(rewritten, options.input or plan, done=done),
@@ -328,9 +326,5 @@ def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifie
         graphs=options.graphs,
     )
     search_only = options.table is not None and planner is None
-    check = None
-    if not (options.no_check or search_only or config.method == "beam"):
-        from redraft.check.meaning_check import MeaningCheck
-
-        check = MeaningCheck.load(planner=planner, device=options.device)
-    return Simplifier(redrafter, planner, check=check, search_only=search_only, **planning)
+    check: Literal["auto"] | None = None if options.no_check or config.method == "beam" else "auto"
+    return Simplifier(redrafter, planner, check=check, device=options.device, search_only=search_only, **planning)

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from redraft.cli.console import visible
-from redraft.evaluate.report.word_diff import marked
 from redraft.plan.edits import Edit, EditPlan
+from redraft.text.word_diff import diff_words
 
 _STYLES = {"insert": "underline", "delete": "red strike", "substitute": "yellow", "split": "blue"}
 _PIECES = {"kept": "", "added": "green bold", "deleted": "red strike"}
@@ -63,7 +63,7 @@ def _sign(edit: Edit, written: str, *, alone: bool = False) -> str:
 def change_marked(source: str, output: str) -> Text:
     """The output, with words that are new marked; what was left out stands in the source."""
     text = Text()
-    for piece in marked(source, output):
+    for piece in diff_words(source, output):
         if piece.kind != "deleted":
             text.append(piece.text, _PIECES[piece.kind])
     return text if text.plain.strip() == output.strip() else Text(output)

@@ -187,7 +187,9 @@ def compiler_for(tokenizer: Any, variants: Variants = "case") -> Compiler:
     return known[variants]
 
 
-def compile(plans: EditPlan | Iterable[EditPlan], tokenizer: Any, *, variants: Variants = "case") -> list[CompiledPlan]:
+def compile_plans(
+    plans: EditPlan | Iterable[EditPlan], tokenizer: Any, *, variants: Variants = "case"
+) -> list[CompiledPlan]:
     """Compile plans for a tokenizer, for `model.generate(…, edit_constraints=…)`."""
     return compiler_for(tokenizer, variants).compile([plans] if isinstance(plans, EditPlan) else plans)
 

@@ -12,9 +12,9 @@ from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.word_boundaries import tail_tables
 from redraft.decode.config import DecodeConfig
 from redraft.decode.cuda_graphs import Graphs
-from redraft.decode.search import Hypothesis, search
+from redraft.decode.search import Hypothesis, Observer, search
 from redraft.decode.transformers_steps import TransformersSteps
-from redraft.errors import ConfigError, PlanError
+from redraft.errors import ConfigError, ModelError, PlanError
 from redraft.plan.edits import EditPlan
 
 
@@ -33,9 +33,9 @@ def generate(
 ) -> Any:
     """Edit-constrained beam search over what `model.generate` has prepared; returns what its beam search returns.
 
-    `edit_constraints` comes from `redraft.compile(plans, tokenizer)`, one plan for each input, and `edit_config` holds
-    the settings of the search. Beams, length penalty, early stopping, lengths and processors are those given to
-    `model.generate`.
+    `edit_constraints` comes from `redraft.compile_plans(plans, tokenizer)`, one plan for each input, and
+    `edit_config` holds the settings of the search. Beams, length penalty, early stopping, lengths and processors are
+    those given to `model.generate`.
     """
     if generation_config.do_sample:
         raise ConfigError("do_sample=True", "The search is a beam search: leave do_sample out.")
@@ -51,21 +51,54 @@ def generate(
     )
     batch, prompt = input_ids.shape[0] // beams, input_ids.shape[1]
     plans = _plans(edit_constraints, batch)
+    room = generation_config.max_length - prompt
+    steps, found = search_prepared(
+        model, input_ids, logits_processor, generation_config, model_kwargs, plans, config, [room] * batch,
+        graphs=edit_graphs,
+    )  # fmt: skip
+    return _as_transformers(model, generation_config, input_ids[::beams], found, steps, model_kwargs)
+
+
+def search_prepared(
+    model: Any,
+    input_ids: Tensor,
+    processors: Any,
+    generation_config: Any,
+    model_kwargs: dict[str, Any],
+    plans: Sequence[CompiledPlan],
+    config: DecodeConfig,
+    limits: Sequence[int],
+    *,
+    observe: Observer | None = None,
+    graphs: Graphs | None = None,
+    own_limits: bool = False,
+) -> tuple[TransformersSteps, list[list[Hypothesis]]]:
+    """The search over what `model.generate` has prepared: inputs, processors and the cache.
+
+    `own_limits`: each sentence is ended at its own limit by the search, not at the longest of the batch by a processor.
+    """
     ends = generation_config._eos_token_tensor
     if ends is None:
-        raise ConfigError("no end token is known", "Pass eos_token_id to generate.")
+        raise ModelError(
+            "no end token is known for the model", "Set model.generation_config.eos_token_id, or pass eos_token_id."
+        )
+    processors, forced_end = _without_forced_end(processors) if own_limits else (processors, None)
     steps = TransformersSteps(
-        model,
-        input_ids,
-        logits_processor,
-        ends.tolist(),
-        model_kwargs,
+        model, input_ids, processors, ends.tolist(), model_kwargs, forced_end=forced_end,
         keep_scores=bool(generation_config.return_dict_in_generate and generation_config.output_scores),
-    )
-    room = generation_config.max_length - prompt
+    )  # fmt: skip
     sources = [plan.plan.source for plan in plans]
-    found = search(steps, sources, plans, config, [room] * batch, graphs=edit_graphs)
-    return _as_transformers(model, generation_config, input_ids[::beams], found, steps, model_kwargs)
+    return steps, search(steps, sources, plans, config, limits, observe, graphs)
+
+
+def _without_forced_end(processors: Any) -> tuple[Any, int | None]:
+    kept, forced = type(processors)(), None
+    for processor in processors:
+        if type(processor).__name__ == "ForcedEOSTokenLogitsProcessor":
+            forced = int(processor.eos_token_id[0])
+        else:
+            kept.append(processor)
+    return kept, forced
 
 
 def _check_criteria(criteria: Any) -> None:
@@ -86,7 +119,7 @@ def _plans(constraints: Any, batch: int) -> Sequence[CompiledPlan]:
     if not all(isinstance(plan, CompiledPlan) for plan in constraints):
         raise PlanError(
             "edit_constraints holds plans that are not compiled; transformers never hands the tokenizer on",
-            "Pass edit_constraints=redraft.compile(plans, tokenizer).",
+            "Pass edit_constraints=redraft.compile_plans(plans, tokenizer).",
         )
     if len(constraints) != batch:
         raise PlanError(

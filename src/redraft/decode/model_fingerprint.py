@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from redraft.decode.model_loading import SCRIPTED, existing_bundled_rewriter, loading_model, stored_prompt
+from redraft.decode.model_loading import existing_bundled_rewriter, loading_model, stored_prompt
 from redraft.files import digest, digest_of_folder
+from redraft.models import is_scripted, scripted_table
 from redraft.trust import for_code
 
 
@@ -22,8 +23,8 @@ def fingerprint(
 
 
 def _content(name: str) -> str:
-    if name.startswith(SCRIPTED):
-        return digest(Path(name.removeprefix(SCRIPTED)).read_bytes())
+    if is_scripted(name):
+        return digest(Path(scripted_table(name)).read_bytes())
     if Path(name).is_dir():
         return digest_of_folder(Path(name))
     from transformers import AutoConfig

@@ -13,11 +13,10 @@ from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit
 from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import check_can_generate
 from redraft.errors import ModelError, shown
-from redraft.models import bundled
+from redraft.models import SCRIPTED, bundled, is_scripted, scripted_table
 from redraft.reading import member, read_json
 from redraft.trust import for_code, for_weights, loading
 
-SCRIPTED = "scripted:"
 PLAIN_PROMPT = "{source}"  # nothing around it
 READS_PLANS = "reads_plans"  # in a model's configuration
 _NAMES = f"a folder with config.json and weights, a name on the Hugging Face hub, or {SCRIPTED}TABLE.json"
@@ -84,10 +83,10 @@ def loading_model(name: str) -> Iterator[None]:
 
 
 def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[Any, Any]:
-    if name.startswith(SCRIPTED):
+    if is_scripted(name):
         from redraft.decode.scripted_model import ScriptedModel
 
-        scripted = ScriptedModel.from_json(name.removeprefix(SCRIPTED))
+        scripted = ScriptedModel.from_json(scripted_table(name))
         return scripted, scripted.tokenizer
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from itertools import islice
 from typing import Any
 
@@ -15,12 +14,13 @@ from redraft.constrain.mark_tokens import MarkTokens
 from redraft.decode.config import DecodeConfig
 from redraft.decode.cuda_graphs import Graphs
 from redraft.decode.edit_weights import UNIT
+from redraft.decode.generate import search_prepared
 from redraft.decode.model_loading import PLAIN_PROMPT, load_model, reads_plans, stored_prompt
 from redraft.decode.result import Candidate, Result
 from redraft.decode.search import Hypothesis, Observer, check_search_memory, search
 from redraft.decode.step_model import StepModel
 from redraft.decode.trace import Trace
-from redraft.decode.transformers_steps import TransformersSteps, position_limit
+from redraft.decode.transformers_steps import position_limit
 from redraft.errors import ConfigError, ModelError, shown
 from redraft.plan.edits import EditPlan
 from redraft.plan.marked_source import mark
@@ -80,24 +80,26 @@ class Redrafter:
         return list(self.stream(plans, **changes))
 
     def stream(
-        self, plans: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool | int = False, **changes: Any
+        self,
+        plans: Iterable[EditPlan | str],
+        *,
+        config: DecodeConfig | None = None,
+        batch_size: int = 8,
+        trace: bool | int = False,
+        **changes: Any,
     ) -> Iterator[Result]:
         """Rewrite sentences batch by batch, in order, without holding them all.
 
-        `trace`: with every step of the search; a number: a sentence whose trace has more values than that is an error.
+        `config` and `changes` are settings for this call. `trace`: with every step of the search; a number: a sentence
+        whose trace has more values than that is an error.
         """
         if batch_size < 1:
             raise ConfigError(f"batch_size is {batch_size!r}", "Give a whole number of at least 1.")
-        config = self.config.with_changes(**changes) if changes else self.config
+        config = config or self.config
+        config = config.with_changes(**changes) if changes else config
         waiting = (EditPlan(plan) if isinstance(plan, str) else plan for plan in plans)
         while batch := list(islice(waiting, batch_size)):
             yield from self._decode(batch, config, trace)
-
-    def under(self, config: DecodeConfig) -> Redrafter:
-        """The same model with other settings."""
-        other = copy(self)
-        other.config = config
-        return other
 
     def _decode(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool | int) -> list[Result]:
         compiled = self._compiler.compile(plans)
@@ -110,7 +112,8 @@ class Redrafter:
                 plan.plan.source,
                 tuple(self._candidates(plan, hypotheses, limit, config)) or (self._copy(plan, limit, config),),
                 tuple(traced.sentences[place]) if traced else (),
-                unchanged=None if hypotheses else "every way to go on was forbidden",
+                unchanged=None if hypotheses else "all continuations were banned",
+                plan=plan.plan,
             )
             for place, (plan, limit, hypotheses) in enumerate(zip(compiled, limits, found, strict=True))
         ]
@@ -124,10 +127,10 @@ class Redrafter:
             limits = [config.max_tokens or 2 * length + 10 for length in lengths]
             check_search_memory(config, limits, len(self._compiler.vocabulary.texts), torch.device("cpu"))
             return limits, search(self.model, sources, plans, config, limits, observe)
-        return self._search_transformers(sources, plans, config, observe)
+        return self._search_transformers(plans, config, observe)
 
     def _search_transformers(
-        self, sources: Sequence[str], plans: Sequence[CompiledPlan], config: DecodeConfig, observe: Observer | None
+        self, plans: Sequence[CompiledPlan], config: DecodeConfig, observe: Observer | None
     ) -> tuple[list[int], list[list[Hypothesis]]]:
         """Let `generate` of transformers prepare the inputs, the cache and its processors, then search."""
         inputs, limits = self._encode([plan.plan for plan in plans], config)
@@ -142,13 +145,11 @@ class Redrafter:
             synced_gpus: bool = False,
             **model_kwargs: Any,
         ) -> list[list[Hypothesis]]:
-            # transformers forces the end at the longest limit of the batch; the search does it at each sentence's own.
-            kept, forced = _without_forced_end(logits_processor)
-            ends = generation_config._eos_token_tensor
-            if ends is None:
-                raise ModelError("no end token is known for the model", "Set model.generation_config.eos_token_id.")
-            steps = TransformersSteps(model, input_ids, kept, ends.tolist(), model_kwargs, forced_end=forced)
-            return search(steps, sources, plans, config, limits, observe, self.graphs)
+            _, found = search_prepared(
+                model, input_ids, logits_processor, generation_config, model_kwargs, plans, config, limits,
+                observe=observe, graphs=self.graphs, own_limits=True,
+            )  # fmt: skip
+            return found
 
         found: list[list[Hypothesis]] = self.model.generate(
             **inputs,
@@ -281,13 +282,3 @@ def _too_long(plan: CompiledPlan, limit: int) -> dict[int, str]:
         for clause in plan.clauses
         if clause.role in ("insert", "target") and all(len(variant.tokens) >= limit for variant in clause.variants)
     }
-
-
-def _without_forced_end(processors: Any) -> tuple[Any, int | None]:
-    kept, forced = type(processors)(), None
-    for processor in processors:
-        if type(processor).__name__ == "ForcedEOSTokenLogitsProcessor":
-            forced = int(processor.eos_token_id[0])
-        else:
-            kept.append(processor)
-    return kept, forced

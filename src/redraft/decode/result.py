@@ -1,19 +1,24 @@
-"""What comes out for a sentence: a text, its scores, and a verdict for each edit."""
+"""What comes out for a sentence: a text, its scores, a verdict for each edit, and warnings."""
 
 from __future__ import annotations
 
+import html
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from redraft.check.meaning import Meaning
-from redraft.plan.edits import Edit
+from redraft.plan.edits import Edit, EditPlan, described
 from redraft.plan.verdicts import Verdict
 from redraft.text.names import missing, missing_negations, missing_signs
 from redraft.text.protected_spans import missing_addresses
+from redraft.text.word_diff import diff_words
+
+_SHORT = 60  # characters of a text in a `repr`
 
 
-def is_asked(edit: Edit) -> bool:
-    """Whether a person asked for an edit; predicted ones have a probability."""
+def is_requested(edit: Edit) -> bool:
+    """Whether a person asked for an edit; predicted edits have a probability."""
     return edit.probability is None
 
 
@@ -21,10 +26,10 @@ def is_asked(edit: Edit) -> bool:
 class Candidate:
     """One finished text."""
 
-    output: str
+    text: str
     log_prob: float  # summed over tokens, after all processors
     edit_score: float  # E of docs/search.md; for `neurologic` the number of clauses met; 0 where edits are not scored
-    edits: tuple[Verdict, ...]
+    verdicts: tuple[Verdict, ...]
     tokens: tuple[int, ...]  # with the end token
     truncated: bool  # cut at the maximum length
     literal: bool = False  # the source edited word by word, not written by the model
@@ -32,24 +37,24 @@ class Candidate:
 
     @property
     def not_done(self) -> list[Verdict]:
-        """Edits that a person asked for and the output does not show."""
-        return [verdict for verdict in self.edits if is_asked(verdict.edit) and verdict.status != "satisfied"]
+        """Edits that a person asked for and the text does not show."""
+        return [verdict for verdict in self.verdicts if is_requested(verdict.edit) and verdict.status != "satisfied"]
 
     def to_json(self) -> dict[str, Any]:
         known: dict[str, Any] = {"literal": True} if self.literal else {}
         if self.meaning is not None:
             known["meaning"] = self.meaning.to_json()
         return {
-            "output": self.output,
+            "output": self.text,
             "log_prob": self.log_prob,
             "edit_score": self.edit_score,
             "truncated": self.truncated,
-            "edits": [verdict.to_json() for verdict in self.edits],
+            "edits": [verdict.to_json() for verdict in self.verdicts],
             **known,
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Result:
     """A source and its candidates, the best first; the best one's fields are read directly."""
 
@@ -57,11 +62,12 @@ class Result:
     candidates: tuple[Candidate, ...]
     trace: tuple[dict[str, Any], ...] = ()  # step by step, where asked for
     pieces: int = 1  # in which it was rewritten
-    unchanged: str | None = None  # why it was left as it is
+    unchanged: str | None = None  # why the source was not rewritten
+    plan: EditPlan | None = None  # what was to be done
 
     @property
-    def output(self) -> str:
-        return self.candidates[0].output
+    def text(self) -> str:
+        return self.candidates[0].text
 
     @property
     def log_prob(self) -> float:
@@ -72,8 +78,8 @@ class Result:
         return self.candidates[0].edit_score
 
     @property
-    def edits(self) -> tuple[Verdict, ...]:
-        return self.candidates[0].edits
+    def verdicts(self) -> tuple[Verdict, ...]:
+        return self.candidates[0].verdicts
 
     @property
     def truncated(self) -> bool:
@@ -93,9 +99,45 @@ class Result:
 
     @property
     def missing(self) -> list[str]:
-        """Names, numbers, negations, addresses and signs that the output lacks: where meaning may be lost."""
-        texts = (self.source, self.output)
+        """Names, numbers, negations, addresses and symbols that the text lacks: where meaning may be lost."""
+        texts = (self.source, self.text)
         return [*missing(*texts), *missing_negations(*texts), *missing_addresses(*texts), *missing_signs(*texts)]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a reader should look at before using the text, a sentence each; empty if there is nothing."""
+        return list(self._warnings())
+
+    def _warnings(self) -> Iterator[str]:
+        if self.meaning is not None and self.meaning.alarm:
+            yield f"may not say the same ({self.meaning.risk:.0%}): {self.meaning.why}"
+        if self.missing:
+            yield f"missing: {', '.join(self.missing)}"
+        for verdict in self.not_done:
+            yield f"not done: {described(verdict.edit)}" + (f" ({verdict.reason})" if verdict.reason else "")
+        if self.truncated:
+            yield "cut at the maximum length"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        done = sum(verdict.status == "satisfied" for verdict in self.verdicts)
+        parts = [_shortened(self.text), f"edits={done}/{len(self.verdicts)}"]
+        if self.warnings:
+            parts.append(f"warnings={len(self.warnings)}")
+        return f"Result({', '.join(parts)})"
+
+    def marked_html(self) -> str:
+        """The text as HTML, with the words that are new and those that are gone marked."""
+        tags = {"added": "ins", "deleted": "del"}
+        pieces = ((tags.get(piece.kind), html.escape(piece.text)) for piece in diff_words(self.source, self.text))
+        return "".join(f"<{tag}>{piece}</{tag}>" if tag else piece for tag, piece in pieces)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the text with its changes marked, then the warnings."""
+        warnings = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
+        return f"<p>{self.marked_html()}</p>" + (f"<ul>{warnings}</ul>" if warnings else "")
 
     def to_json(self) -> dict[str, Any]:
         known = {"source": self.source, **self.candidates[0].to_json(), "missing": self.missing}
@@ -105,3 +147,7 @@ class Result:
         if self.pieces > 1:
             known["pieces"] = self.pieces
         return {**known, "unchanged": self.unchanged} if self.unchanged else known
+
+
+def _shortened(text: str) -> str:
+    return repr(text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…")

@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from redraft.decode.config import DecodeConfig, read_config
 from redraft.errors import ConfigError, did_you_mean, shown
 from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
+from redraft.plan.edits import DEFAULT_STRENGTH
 from redraft.plan.extraction import Which
 from redraft.plan.prediction import Levels
 from redraft.reading import read_toml
@@ -64,7 +65,7 @@ class PlanEntry:
 
     words: Which | None = None  # oracle
     predict: bool = False
-    strength: Any = "medium"
+    strength: Any = DEFAULT_STRENGTH
     style: str | None = None
     by_corpus: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 

@@ -74,10 +74,10 @@ class ExperimentResources:
         return run.name in self._done
 
     def _rewritten(self, run: Run, plans: Sequence[EditPlan]) -> list[Result]:
-        redrafter = self._redrafter(run.model)
-        redrafter.config = run.config
-        simplifier = Simplifier(redrafter, search_only=not run.rank)
-        return list(simplifier.stream(plans, batch_size=len(plans)))
+        simplifier = Simplifier(
+            self._redrafter(run.model), None, check=None, search_only=not run.rank, config=run.config
+        )
+        return list(simplifier.pipe(plans, batch_size=len(plans)))
 
     def made(self, plan: str, corpus_name: str, model: str) -> list[EditPlan]:
         """All plans of one name for a corpus; predicted ones are fitted to the model."""
@@ -107,7 +107,9 @@ class ExperimentResources:
         return (extracted.plan for _, _, extracted in extract_all(self._aligner, pairs, which=words))
 
     def _predicted(self, entry: PlanEntry, corpus: Corpus, model: str) -> Iterator[EditPlan]:
-        simplifier = Simplifier(self._redrafter(model), self._predicting(), strength=entry.levels, style=entry.style)
+        simplifier = Simplifier(
+            self._redrafter(model), self._predicting(), check=None, strength=entry.levels, style=entry.style
+        )
         return simplifier.plans(corpus.sources)
 
     def _predicting(self) -> Planner:

@@ -17,6 +17,7 @@ Strength = Literal["light", "medium", "strong", "off"]  # off: the source stays,
 ALL_KINDS: tuple[Kind, ...] = get_args(Kind)
 KINDS: tuple[Kind, ...] = ("insert", "delete", "substitute")  # those that the search scores: λ is a triple
 STRENGTHS: tuple[Strength, ...] = get_args(Strength)
+DEFAULT_STRENGTH: Strength = "medium"
 EDIT_KEYS = (*ALL_KINDS, "with", "weight", "span", "probability", "note")
 PLAN_KEYS = ("source", "edits", "strength")
 

@@ -20,7 +20,7 @@ from redraft.files import replacing
 from redraft.models import bundled
 from redraft.plan.common_names import CommonNames
 from redraft.plan.edit_classifier import EditClassifier, EditHead, HeadShape, Tables
-from redraft.plan.edits import EditPlan, Strength
+from redraft.plan.edits import DEFAULT_STRENGTH, EditPlan, Strength
 from redraft.plan.lexicon import Lexicon
 from redraft.plan.prediction import ALTERNATIVES, Calibration, Levels, PlanPrediction, strength_named
 from redraft.plan.reviewed_targets import ReviewedTargets
@@ -107,19 +107,20 @@ class Planner:
         return next(self.plans([source], **changes))
 
     def plans(
-        self, sources: Iterable[str], *, strength: Strength | float | Levels = "medium", style: str | None = None,
-        user_constraints: UserConstraints | None = None, alternatives: int = ALTERNATIVES, readable: bool = False,
+        self, sources: Iterable[str], *, strength: Strength | float | Levels = DEFAULT_STRENGTH,
+        style: str | None = None, constraints: UserConstraints | None = None, alternatives: int = ALTERNATIVES,
+        eligible: bool = False,
     ) -> Iterator[EditPlan]:  # fmt: skip
         """A plan for each sentence, in order; user constraints win over what is predicted.
 
-        Text that is not English prose gets no predicted edits and the strength "off"; `readable` skips that test.
+        Text that is not English prose gets no predicted edits and the strength "off"; `eligible` says that all is.
         A substitution has at most `alternatives` targets; `redraft.simplify.target_ranking` chooses among them.
         """
         levels, number = Levels.of(strength), self.check_style(style or self.usual)
         waiting = iter(sources)
         while ahead := list(islice(waiting, _AHEAD)):
             plain = [EditPlan(source) for source in ahead]  # or an error, where it is no text
-            off = [not readable and self.ineligible_reason(source) is not None for source in ahead]
+            off = [not eligible and self.ineligible_reason(source) is not None for source in ahead]
             words = [[] if skipped else split_words(source) for source, skipped in zip(ahead, off, strict=True)]
             chances = self.classifier.predict([[word.text for word in one] for one in words], number)
             for start, split, table, skipped in zip(plain, words, chances, off, strict=True):
@@ -137,7 +138,7 @@ class Planner:
                     reviewed=self.reviewed,
                     strength="off" if skipped else strength_named(strength),
                 ).plan()
-                yield user_constraints.apply_to(plan) if user_constraints else plan
+                yield constraints.apply_to(plan) if constraints else plan
 
     def ineligible_reason(self, source: str) -> str | None:
         """Why a text is better left as it is; None for an English sentence."""

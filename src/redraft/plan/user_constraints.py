@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -60,7 +60,7 @@ class Pattern:
 
 
 KEPT, WANTED = "from the keep list", "from the glossary"  # notes of the edits that user constraints make
-# Many times the weight of a predicted edit, yet below δ: a constraint met early does not prune texts that meet it later.
+# Many times the weight of a predicted edit, yet below δ: one met early does not prune texts that meet it later.
 _WEIGHT = 1.5
 
 
@@ -140,14 +140,33 @@ class UserConstraints:
     user_constraints: tuple[UserConstraint, ...]
 
     @classmethod
+    def of(cls, keep: Iterable[str] = (), glossary: Mapping[str, str] | None = None) -> UserConstraints:
+        """From words, phrases or /patterns/ to keep, and what to write for what."""
+        if isinstance(keep, str) or not isinstance(keep, Iterable):
+            raise ConfigError(f"keep is {shown(keep)}.", 'Give a list of words or phrases: keep=["physician"].')
+        glossary = {} if glossary is None else glossary
+        if not isinstance(glossary, Mapping):
+            raise ConfigError(f"glossary is {shown(glossary)}.", 'Give a dict: glossary={"physician": "doctor"}.')
+        pairs = [*glossary.items(), *((text, None) for text in keep)]
+        for text in (text for pair in pairs for text in pair if text is not None):
+            if not isinstance(text, str) or not text.strip():
+                raise ConfigError(f"{shown(text)} in keep or glossary is no phrase.", "Give texts with words in them.")
+        return cls(tuple(UserConstraint.of(text, target) for text, target in pairs))
+
+    @classmethod
     def read(cls, keep: str | Path | None = None, glossary: str | Path | None = None) -> UserConstraints:
-        """`keep` has a word, phrase or /pattern/ on each line, `glossary` source ⇥ target; # begins a remark."""
+        """`keep` has a word, phrase or /pattern/ on each line; `glossary` source ⇥ target, or source = target.
+
+        # starts a comment.
+        """
         user_constraints = []
         for place, line in _lines(glossary):
-            cells = [cell.strip() for cell in line.split("\t")]
+            sign = "\t" if "\t" in line else "="
+            cells = [cell.strip() for cell in line.split(sign)]
             if len(cells) != 2 or not all(cells):
-                problem = f"has {len(cells) - 1} tabs." if len(cells) != 2 else "has an empty side."
-                raise ConfigError(place + problem, "Write the source, one tab and the target.")
+                what = "tabs" if sign == "\t" else "equals signs"
+                problem = f"has {len(cells) - 1} {what}." if len(cells) != 2 else "has an empty side."
+                raise ConfigError(place + problem, "Write the source, one tab (or =) and the target.")
             user_constraints.append(UserConstraint.of(cells[0], cells[1], place))
         return cls((*user_constraints, *(UserConstraint.of(line.strip(), None, place) for place, line in _lines(keep))))
 

@@ -12,7 +12,7 @@ from redraft.plan.user_constraints import UserConstraints
 from redraft.serve.limits import Limits
 from redraft.serve.schemas import WordChoices
 from redraft.serve.word_choices import words_with_choices
-from redraft.simplify.simplifier import Simplifier
+from redraft.simplify.simplifier import PlannedText, Simplifier
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Settings:
     task: Literal["plan", "simplify"]
     strength: str | float = "medium"
     style: str | None = None
-    user_constraints: UserConstraints | None = None
+    constraints: UserConstraints | None = None
     candidates: int = 1
     trace: bool = False
 
@@ -57,25 +57,22 @@ class BatchWorker:
         self._simplifier, self._limits = simplifier, limits
 
     def __call__(self, asked: Sequence[WorkItem], settings: Settings) -> list[Any]:
-        simplifier = self._under(settings)
-        if settings.task == "plan":
-            return [self._planned(plan) for plan in simplifier.plans([one.plan.source for one in asked])]
-        texts = [one.plan if one.given else one.plan.source for one in asked]
-        trace = self._limits.max_trace if settings.trace else False
-        return list(simplifier.stream(texts, batch_size=self._limits.batch, trace=trace))
-
-    def _planned(self, plan: EditPlan) -> Planned:
-        yield_point()
-        planner = self._simplifier.planner
-        unchanged = planner.ineligible_reason(plan.source) if planner else None
-        return Planned(plan, unchanged, words_with_choices(plan.source, planner))
-
-    def _under(self, settings: Settings) -> Simplifier:
-        """The same model and planner with other settings."""
-        config = self._simplifier.redrafter.config.with_changes(candidates=settings.candidates)
-        planning = {
+        planning: dict[str, Any] = {
             "strength": settings.strength,
             "style": settings.style,
-            "user_constraints": settings.user_constraints,
+            "constraints": settings.constraints,
         }
-        return self._simplifier.under(config=config, **planning)
+        if settings.task == "plan":
+            sources = [one.plan.source for one in asked]
+            return [self._planned(one) for one in self._simplifier.planned(sources, **planning)]
+        texts = [one.plan if one.given else one.plan.source for one in asked]
+        trace = self._limits.max_trace if settings.trace else False
+        return list(
+            self._simplifier.pipe(
+                texts, batch_size=self._limits.batch, trace=trace, candidates=settings.candidates, **planning
+            )
+        )
+
+    def _planned(self, one: PlannedText) -> Planned:
+        yield_point()
+        return Planned(one.plan, one.unchanged, words_with_choices(one.plan.source, self._simplifier.planner))

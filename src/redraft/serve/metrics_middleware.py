@@ -17,7 +17,6 @@ from redraft.serve.log_escaping import traceback_lines
 from redraft.serve.service import Service
 
 _log = logging.getLogger(__name__)
-_ROUTES = ("/", "/health", "/metrics", "/openapi.json", "/v1/plan", "/v1/simplify", "/v1/readability", "/v1/evaluate")
 _HEADERS = (
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"),
     (b"x-content-type-options", b"nosniff"),
@@ -58,7 +57,7 @@ class MetricsMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        route, began, status = _route(scope["path"]), time.perf_counter(), 0
+        route, began, status = _route(scope), time.perf_counter(), 0
 
         async def strict(message: Message) -> None:
             nonlocal status
@@ -90,8 +89,9 @@ class MetricsMiddleware:
         _log.error("unexpected %s at %s", type(error).__name__, " < ".join(reversed(places)))
 
 
-def _route(path: str) -> str:
+def _route(scope: Scope) -> str:
     """Few names, whatever is asked for: each is a time series."""
-    if path in _ROUTES:
+    path = str(scope["path"])
+    if any(getattr(route, "path", None) == path for route in scope["app"].routes):
         return path
     return "/static" if path.startswith("/static/") else "other"

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from redraft.plan.edits import DEFAULT_STRENGTH
+
 
 def _whole(text: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in text):
@@ -24,7 +26,7 @@ class Body(BaseModel):
 class Planning(Body):
     """How plans are predicted."""
 
-    strength: Text | float = "medium"
+    strength: Text | float = DEFAULT_STRENGTH
     style: Text | None = None
     keep: list[Text] = []
     glossary: list[Annotated[list[Text], Field(min_length=2, max_length=2)]] = []  # source, target

@@ -13,7 +13,6 @@ from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.fkgl import Fkgl
 from redraft.evaluate.scores import score
 from redraft.plan.edits import EditPlan
-from redraft.plan.prediction import strength_named
 from redraft.serve import schemas as bodies
 from redraft.serve.batch_worker import BatchWorker, Planned, Settings, WorkItem
 from redraft.serve.batcher import Batcher
@@ -103,7 +102,7 @@ class Service:
             source=piece.source,
             output=best.output,
             edits=best.edits,
-            strength=self._strength(piece.asked, request),
+            strength=found.plan.strength if found.plan else None,
             literal=best.literal,
             not_done=best.not_done,
             candidates=candidates,
@@ -114,16 +113,6 @@ class Service:
         if request.trace:
             simple.trace = list(found.trace)
         return simple
-
-    def _strength(self, asked: WorkItem, request: bodies.SimplifyRequest) -> str | None:
-        """What the plan of a sentence states, given or predicted."""
-        if asked.given:
-            return asked.plan.strength
-        if self._planner is None:
-            return None
-        if self._planner.ineligible_reason(asked.plan.source):
-            return "off"
-        return strength_named(request.strength)  # type: ignore[arg-type]  # its name is checked
 
     def evaluate(self, request: bodies.EvaluateRequest) -> bodies.EvaluateAnswer:
         check_evaluation(request, self.limits)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle
 
 from redraft.cancellation import yield_point
+from redraft.check.meaning import Meaning
 from redraft.decode.model_loading import reads_plans
 from redraft.decode.redrafter import Redrafter
+from redraft.decode.result import Candidate, Result
 from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import position_limit
 from redraft.plan.edits import Edit, EditPlan
 from redraft.plan.phrases import find, forms
+from redraft.plan.verdicts import Verdict
 
 _OPENERS = "and|or|but|so|yet|nor|while|whereas|although|though|because|since|which|who|where|when"
 # Where a text may be parted, the best places first; a piece ends with the match. Signs may stand apart from words.
@@ -83,11 +86,51 @@ def split_plan(plan: EditPlan, pieces: Sequence[str]) -> list[EditPlan]:
     return [replace(plan, source=piece, edits=tuple(some)) for piece, some in zip(pieces, edits, strict=True)]
 
 
-def united(source: str, plans: Sequence[EditPlan]) -> EditPlan:
+def join_plans(source: str, plans: Sequence[EditPlan]) -> EditPlan:
     """The plan of a text from those of its pieces, which state the same strength."""
     starts = _starts(source, [plan.source for plan in plans])
     edits = (_moved(edit, start) for plan, start in zip(plans, starts, strict=True) for edit in plan.edits)
     return EditPlan(source, tuple(edits), plans[0].strength)
+
+
+def join_results(source: str, parts: Sequence[Result]) -> Result:
+    """The result of a text from those of its pieces; of several, the best candidate of each."""
+    if len(parts) == 1:
+        return replace(parts[0], source=source)
+    best = Candidate(
+        " ".join(part.text for part in parts),
+        sum(part.log_prob for part in parts),
+        sum(part.edit_score for part in parts),
+        tuple(_verdicts(source, parts)),
+        tuple(token for part in parts for token in part.candidates[0].tokens),
+        any(part.truncated for part in parts),
+        any(part.literal for part in parts),
+        join_meanings(parts),
+    )
+    return Result(source, (best,), tuple(step for part in parts for step in part.trace), pieces=len(parts))
+
+
+def _verdicts(source: str, parts: Sequence[Result]) -> Iterator[Verdict]:
+    """Those of all pieces, with the spans that their edits have in the whole text."""
+    start = 0
+    for part in parts:
+        start = source.index(part.source, start)
+        for verdict in part.verdicts:
+            yield replace(verdict, edit=_moved(verdict.edit, start))
+        start += len(part.source)
+
+
+def join_meanings(parts: Sequence[Result]) -> Meaning | None:
+    """What was found in the pieces of a text: the worst of them decides; their words have no place in the whole."""
+    found = [part.meaning for part in parts if part.meaning is not None]
+    if len(found) < len(parts):
+        return None
+    return Meaning(
+        max(one.risk for one in found),
+        any(one.alarm for one in found),
+        "; ".join(one.why for one in found if one.why),
+        words=tuple(dict.fromkeys(word for one in found for word in one.words)),
+    )
 
 
 def _starts(source: str, pieces: Sequence[str]) -> list[int]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from redraft.cancellation import yield_point
 from redraft.check.meaning import Meaning
 from redraft.check.meaning_check import MeaningCheck
-from redraft.decode.result import Candidate, Result, is_asked
+from redraft.decode.result import Candidate, Result, is_requested
 from redraft.plan.edits import Edit, EditPlan
 from redraft.plan.phrases import places
 from redraft.simplify.reranking import edited
@@ -26,7 +26,7 @@ def choose_trusted(check: MeaningCheck, some: Sequence[Ranked]) -> Iterator[Resu
     Where nothing was asked and nothing can be trusted, the source stays.
     """
     wanted = [_wanted(plan) for plan, _ in some]
-    firsts = check.check((text, decoded.output) for text, (_, decoded) in zip(wanted, some, strict=True))
+    firsts = check.check((text, decoded.text) for text, (_, decoded) in zip(wanted, some, strict=True))
     for text, (plan, decoded), meaning in zip(wanted, some, firsts, strict=True):
         meaning = meaning if text == decoded.source else replace(meaning, source=())
         if meaning.alarm:
@@ -37,19 +37,19 @@ def choose_trusted(check: MeaningCheck, some: Sequence[Ranked]) -> Iterator[Resu
 
 def _wanted(plan: EditPlan) -> str:
     """The source with what a person asked for, and nothing else."""
-    if not any(is_asked(edit) and edit.kind != "insert" for edit in plan.edits):
+    if not any(is_requested(edit) and edit.kind != "insert" for edit in plan.edits):
         return plan.source
-    return edited(plan, [edit for edit in plan.edits if not is_asked(edit)]).output
+    return edited(plan, [edit for edit in plan.edits if not is_requested(edit)]).text
 
 
 def _settled(check: MeaningCheck, wanted: str, plan: EditPlan, decoded: Result, first: Meaning) -> Result:
     best = decoded.candidates[0]
     others = [one for one in decoded.candidates[1:] if len(one.not_done) <= len(best.not_done)]
     others += _weakened(plan, first.source)
-    found = list(check.check((wanted, one.output) for one in others))
+    found = list(check.check((wanted, one.text) for one in others))
     for one, meaning in zip(others, found, strict=True):
         if not meaning.alarm:
-            stays = one.output.strip() == decoded.source.strip()
+            stays = one.text.strip() == decoded.source.strip()
             why = f"what the model wrote may not say the same: {first.why}"
             return replace(_with(decoded, one, meaning), unchanged=why if stays else None)
     last = (others[-1], found[-1]) if others and len(others[-1].not_done) <= len(best.not_done) else (best, first)
@@ -62,7 +62,7 @@ def _weakened(plan: EditPlan, blamed: Sequence[Span]) -> Iterator[Candidate]:
     def is_blamed(edit: Edit) -> bool:
         return any(overlaps(span, blamed) for span in places(plan.source, edit))
 
-    predicted = [edit for edit in plan.edits if edit.kind != "insert" and not is_asked(edit)]
+    predicted = [edit for edit in plan.edits if edit.kind != "insert" and not is_requested(edit)]
     order = sorted(predicted, key=lambda edit: (not is_blamed(edit), edit.probability or 0.0))
     for count in range(len(order) + 1):
         yield_point()
@@ -71,18 +71,5 @@ def _weakened(plan: EditPlan, blamed: Sequence[Span]) -> Iterator[Candidate]:
 
 def _with(decoded: Result, chosen: Candidate, meaning: Meaning) -> Result:
     """With the chosen one first."""
-    rest = tuple(one for one in decoded.candidates if one.output != chosen.output)
+    rest = tuple(one for one in decoded.candidates if one.text != chosen.text)
     return replace(decoded, candidates=(replace(chosen, meaning=meaning), *rest))
-
-
-def united(parts: Sequence[Result]) -> Meaning | None:
-    """What was found in the pieces of a text: the worst of them decides; their words have no place in the whole."""
-    found = [part.meaning for part in parts if part.meaning is not None]
-    if len(found) < len(parts):
-        return None
-    return Meaning(
-        max(one.risk for one in found),
-        any(one.alarm for one in found),
-        "; ".join(one.why for one in found if one.why),
-        words=tuple(dict.fromkeys(word for one in found for word in one.words)),
-    )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from redraft.decode.result import Candidate, Result, is_asked
+from redraft.decode.result import Candidate, Result, is_requested
 from redraft.plan.apply_edits import apply_edits
 from redraft.plan.edits import Edit, EditPlan, folded
 from redraft.plan.verdicts import Verdict, judge
@@ -41,24 +41,24 @@ def rerank(decoded: Result, plan: EditPlan, word_frequency: WordFrequency, is_in
     likelihood, and it comes after texts that are as good.
     """
     likely = max(one.log_prob for one in decoded.candidates) - _UNLIKELY
-    if any(is_asked(verdict.edit) for verdict in decoded.edits):
+    if any(is_requested(verdict.edit) for verdict in decoded.verdicts):
         likely = -math.inf
     faults = Faults(plan, word_frequency)
 
     def key(candidate: Candidate) -> tuple[int, bool, bool, int]:
-        asked = sum(is_asked(one.edit) and one.status != "satisfied" for one in candidate.edits)
+        asked = sum(is_requested(one.edit) and one.status != "satisfied" for one in candidate.verdicts)
         mean = candidate.log_prob / max(1, len(candidate.tokens))
         unlikely = not candidate.literal and (candidate.log_prob < likely or mean < _GARBLED)
-        return asked, not is_intact(candidate.output), unlikely, faults.of(candidate)
+        return asked, not is_intact(candidate.text), unlikely, faults.of(candidate)
 
-    found = {one.output for one in decoded.candidates}
-    candidates = [*decoded.candidates, *(one for one in [edited(plan)] if one.output not in found)]
+    found = {one.text for one in decoded.candidates}
+    candidates = [*decoded.candidates, *(one for one in [edited(plan)] if one.text not in found)]
     return replace(decoded, candidates=tuple(sorted(candidates, key=key)))
 
 
 def edited(plan: EditPlan, without: Sequence[Edit] = ()) -> Candidate:
     """The source with the plan's edits in place, some left out; deletions only where a person asked for them."""
-    edits = tuple(edit for edit in plan.edits if edit not in without and (edit.kind != "delete" or is_asked(edit)))
+    edits = tuple(edit for edit in plan.edits if edit not in without and (edit.kind != "delete" or is_requested(edit)))
     text = apply_edits(replace(plan, edits=edits))
     return Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False, literal=True)
 
@@ -88,8 +88,8 @@ class Faults:
         self._changes_nothing = all(edit.kind == "insert" for edit in plan.edits)
 
     def of(self, candidate: Candidate) -> int:
-        text = candidate.output
-        return self._words(text) + self._meaning(text) + self._unasked(text) + self._edits(candidate.edits)
+        text = candidate.text
+        return self._words(text) + self._meaning(text) + self._unasked(text) + self._edits(candidate.verdicts)
 
     def _words(self, text: str) -> int:
         new = (part for part in _parts(text) if part not in self._known and any(map(str.isalpha, part)))
@@ -115,7 +115,7 @@ class Faults:
 
     def _edits(self, verdicts: Sequence[Verdict]) -> int:
         return sum(
-            one.status == "unmet" and one.edit.kind in ("insert", "substitute") and not is_asked(one.edit)
+            one.status == "unmet" and one.edit.kind in ("insert", "substitute") and not is_requested(one.edit)
             for one in verdicts
         )
 

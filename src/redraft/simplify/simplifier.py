@@ -1,227 +1,289 @@
-"""Texts in, simpler ones out, the same way for every door: predict, mark, search, rank, restore, check."""
+"""Texts in, simpler ones out, the same way for every door: plan, prepare, search, restore, rerank, check."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Literal, overload
 
 from redraft.cancellation import yield_point
 from redraft.check.meaning import SAME
 from redraft.check.meaning_check import MeaningCheck
 from redraft.decode.config import SIMPLIFY, DecodeConfig
-from redraft.decode.model_loading import reads_plans
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.result import Candidate, Result
 from redraft.decode.step_model import StepModel
+from redraft.errors import ConfigError, RedraftError, did_you_mean, shown
 from redraft.plan.apply_edits import apply_edits
-from redraft.plan.edits import EditPlan
-from redraft.plan.placeholders import mask_plan
+from redraft.plan.edits import DEFAULT_STRENGTH, EditPlan, Strength
 from redraft.plan.planner import Planner, bundled_word_frequency
-from redraft.plan.prediction import with_the_rest_kept
-from redraft.plan.verdicts import Verdict, judge
-from redraft.simplify.endings import add_full_stop, remove_full_stop
-from redraft.simplify.long_inputs import pieces_of, split_plan, united
+from redraft.plan.prediction import Levels
+from redraft.plan.user_constraints import UserConstraints
+from redraft.plan.verdicts import judge
+from redraft.simplify.batching import BATCH_SIZE, WINDOW, length_order
+from redraft.simplify.documents import Document
+from redraft.simplify.likelihood import log_probs
+from redraft.simplify.long_inputs import join_plans, join_results, pieces_of
 from redraft.simplify.meaning_fallback import choose_trusted
-from redraft.simplify.meaning_fallback import united as join_meanings
+from redraft.simplify.preparation import Part, own_verdicts, prepare, restore
 from redraft.simplify.reranking import rerank
-from redraft.simplify.target_ranking import log_probs, rank_targets
+from redraft.simplify.target_ranking import rank_targets
 from redraft.text.eligibility import ineligible_reason
-from redraft.text.protected_spans import MaskedText
+from redraft.text.sentences import split_document
 from redraft.text.word_frequency import WordFrequency
 
-_AHEAD = 512  # texts planned at once
+_PLANNED_TOGETHER = 512  # texts
 _OFFERED = 6  # targets of a substitution, of which the model chooses those that fit
 
+Auto = Literal["auto"]
+Text = str | EditPlan
 
-@dataclass(frozen=True)
-class _Part:
-    """A piece of a text on its way: its plan, with what else is to stay, and that as the model sees it."""
+
+@dataclass(frozen=True, kw_only=True)
+class _Settings:
+    """The settings of one call: of the search, and of predicted plans."""
+
+    config: DecodeConfig
+    strength: Strength | float | Levels = DEFAULT_STRENGTH
+    style: str | None = None
+    constraints: UserConstraints | None = None
+
+    def with_changes(self, changes: Mapping[str, Any]) -> _Settings:
+        """Changed by name: settings of DecodeConfig, `strength`, `style`, `keep` and `glossary`, or `constraints`."""
+        own = {name: changes[name] for name in ("strength", "style", "constraints") if name in changes}
+        if "keep" in changes or "glossary" in changes:
+            own["constraints"] = UserConstraints.of(changes.get("keep") or (), changes.get("glossary") or {})
+        others = (*own, "keep", "glossary", "config")
+        search = {name: value for name, value in changes.items() if name not in others}
+        known = [field.name for field in fields(DecodeConfig)]
+        for name in search:
+            if name not in known:
+                names = [*known, "strength", "style", "keep", "glossary"]
+                raise ConfigError(f"there is no setting {name!r}.", did_you_mean(name, names))
+        if "strength" in own:
+            Levels.of(own["strength"])
+        config = changes.get("config") or self.config
+        return replace(self, config=config.with_changes(**search) if search else config, **own)
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedText:
+    """The plan of a text, and why the text is not rewritten, if so."""
 
     plan: EditPlan
-    whole: EditPlan  # the plan's edits come first
-    shown: EditPlan
-    mask_protected: MaskedText
+    unchanged: str | None = None
 
 
 class Simplifier:
-    """Rewrites whole texts: one too long for the model in pieces, one that is no English prose not at all.
+    """Rewrites sentences and documents in simpler words.
 
-    A text gets a plan from the planner, if there is one; an EditPlan is carried out as it stands. One that has edits
-    and states no strength changes what it names: the other words are asked to stay. One with the strength "off" is
-    applied to its source word by word, without the model. `planning` is what `Planner.plans` is told: strength, style,
-    user constraints. What a person asked for (an edit without a probability) comes before everything else; where no
-    text of the model does it, the source is edited word by word.
+    `Simplifier()` has the model, the planner and the meaning check that come with the package. `model` is what
+    `Redrafter` takes, or a `Redrafter`. A text gets a plan from the planner; an `EditPlan` is applied as it stands, and
+    the words it does not name are asked to stay. A plan with the strength "off" is applied to its source word by word,
+    without the model. Text that is not English prose is left unchanged.
 
-    With a `check`, a text that may not say the same as its source gives way to one that does; every result says how
-    sure that is (`meaning`).
+    `planner` and `check` may be replaced, or left out with None: then sentences without a plan have no edits, or
+    results are not checked. With "auto", a model that is no transformer, such as a scripted one, has neither.
 
-    `search_only`: what the search finds is what comes out. Nothing is predicted, hidden from the model or ranked. With
-    the method "beam", the baseline, nothing is hidden or ranked either.
+    `settings` are defaults for those of a call: `strength`, `style`, `keep` (words or phrases), `glossary` (what to
+    write for what), `config` and every setting of `DecodeConfig`.
+
+    Edits that a person asked for (edits without a probability) come before everything else; where no text of the model
+    shows them, the source is edited word by word. With a check, a text that may not say the same as its source gives
+    way to one that does; every result says how sure that is (`meaning`).
+
+    `search_only` returns what the search finds: nothing is predicted, hidden from the model, reranked or checked. With
+    the method "beam", the baseline, nothing is hidden, reranked or checked either.
     """
 
     def __init__(
-        self, redrafter: Redrafter | None = None, planner: Planner | None = None, *, check: MeaningCheck | None = None,
-        search_only: bool = False, **planning: Any,
+        self, model: Any = None, planner: Planner | Auto | None = "auto", *, check: MeaningCheck | Auto | None = "auto",
+        config: DecodeConfig | None = None, device: str | None = None, search_only: bool = False, **settings: Any,
     ) -> None:  # fmt: skip
-        self.redrafter, self.planning, self.search_only = redrafter or Redrafter(), planning, search_only
+        if isinstance(model, Redrafter):
+            self.redrafter = model
+        else:
+            self.redrafter = Redrafter(model, config=config or DecodeConfig(**SIMPLIFY), device=device)
+        self.search_only = search_only
+        bare = search_only or isinstance(self.redrafter.model, StepModel)
+        if planner == "auto":
+            planner = None if bare else Planner.load(device=device)
         self.planner = None if search_only else planner
-        self.check = None if self._is_plain else check
+        if check == "auto":
+            check = None if bare else MeaningCheck.load(planner=self.planner, device=device)
+        self.check = None if search_only else check
+        self._settings = _Settings(config=config or self.redrafter.config).with_changes(settings)
 
-    @classmethod
-    def load(cls, model: Any = None, *, device: str | None = None, **planning: Any) -> Simplifier:
-        """With the model, the classifier and the check that come with the package, or another model."""
-        redrafter = Redrafter(model, config=DecodeConfig(**SIMPLIFY), device=device)
-        planner = Planner.load(device=device)
-        return cls(redrafter, planner, check=MeaningCheck.load(planner=planner), **planning)
+    @overload
+    def __call__(self, text: Text, **options: Any) -> Result: ...
+    @overload
+    def __call__(self, text: Iterable[Text], **options: Any) -> list[Result]: ...
+    def __call__(self, text: Text | Iterable[Text], **options: Any) -> Result | list[Result]:
+        """The result of one text, or of each text of a list; `options` are those of `pipe`."""
+        results: Iterator[Result] = self.pipe([text] if isinstance(text, Text) else text, **options)
+        return next(results) if isinstance(text, Text) else list(results)
 
-    def under(self, *, config: DecodeConfig | None = None, **planning: Any) -> Simplifier:
-        """The same model and planner with other settings."""
-        redrafter = self.redrafter if config is None else self.redrafter.under(config)
-        return Simplifier(
-            redrafter, self.planner, check=self.check, search_only=self.search_only, **{**self.planning, **planning}
-        )
+    def document(self, text: str, **options: Any) -> Document:
+        """A text of several sentences, rewritten with its spacing and paragraphs; `options` are those of `pipe`."""
+        if not isinstance(text, str):
+            raise ConfigError(f"the document is {shown(text)}.", "Give it as a string.")
+        sentences = split_document(text)
+        return Document(tuple(sentences), tuple(self.pipe((one.text for one in sentences if one.text), **options)))
 
-    def __call__(self, text: EditPlan | str, **changes: Any) -> Result:
-        return next(self.stream([text], **changes))
+    @overload
+    def pipe(
+        self, texts: Iterable[Text], *, batch_size: int = ..., window: int = ..., trace: bool | int = ...,
+        on_error: Literal["raise"] = ..., **settings: Any,
+    ) -> Iterator[Result]: ...  # fmt: skip
+    @overload
+    def pipe(
+        self, texts: Iterable[Text], *, batch_size: int = ..., window: int = ..., trace: bool | int = ...,
+        on_error: Literal["return"], **settings: Any,
+    ) -> Iterator[Result | RedraftError]: ...  # fmt: skip
+    def pipe(
+        self, texts: Iterable[Text], *, batch_size: int = BATCH_SIZE, window: int = WINDOW, trace: bool | int = False,
+        on_error: Literal["raise", "return"] = "raise", **settings: Any,
+    ) -> Iterator[Result | RedraftError]:  # fmt: skip
+        """Results in the order of the texts, `batch_size` searched at a time; texts are read as they are needed.
 
-    def stream(
-        self, texts: Iterable[EditPlan | str], *, batch_size: int = 8, trace: bool | int = False
-    ) -> Iterator[Result]:
-        """In order, `batch_size` at a time; `trace` as for `Redrafter.stream`."""
+        `window` batches are read ahead and made of texts of like length, which changes no result. `trace` is that of
+        `Redrafter.stream`. With on_error="return", a text that cannot be rewritten yields its error, not a result.
+        """
+        if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
+            raise ConfigError(f"the texts are {shown(texts)}.", "Give a list or an iterator of texts and plans.")
+        if batch_size < 1 or window < 1:
+            raise ConfigError(f"batch_size is {batch_size!r}, window {window!r}.", "Give whole numbers of at least 1.")
+        call = self._settings.with_changes(settings)
         waiting = iter(texts)
-        while batch := list(islice(waiting, batch_size)):
-            predicted = self.plans(text for text in batch if isinstance(text, str))
-            plans = [next(predicted) if isinstance(text, str) else text for text in batch]
-            yield from self._rewritten(plans, batch_size, trace)
+        while ahead := list(islice(waiting, batch_size * window)):
+            if on_error == "raise":
+                yield from self._rewritten(ahead, call, batch_size, trace)
+            else:
+                yield from self._outcomes(ahead, call, batch_size, trace)
 
-    def plans(self, sources: Iterable[str]) -> Iterator[EditPlan]:
-        """What is predicted for each text, with the targets that the model finds fit.
+    def plans(self, sources: Iterable[str], **settings: Any) -> Iterator[EditPlan]:
+        """The plan that is predicted for each text, with the targets that fit it."""
+        return (one.plan for one in self.planned(sources, **settings))
+
+    def planned(self, sources: Iterable[str], **settings: Any) -> Iterator[PlannedText]:
+        """The same, with the reason where a text is not to be rewritten.
 
         A text longer than the model reads is predicted piece by piece: what stands in another piece changes nothing.
         """
+        call = self._settings.with_changes(settings)
         waiting = iter(sources)
-        while ahead := list(islice(waiting, _AHEAD)):
-            plain = [EditPlan(source) for source in ahead]  # or an error, where it is no text
-            yield from self._predicted(self.planner, ahead) if self.planner else plain
+        while ahead := list(islice(waiting, _PLANNED_TOGETHER)):
+            yield from self._planned(ahead, call)
 
-    def _predicted(self, planner: Planner, sources: Sequence[str]) -> Iterator[EditPlan]:
-        pieces = [[] if planner.ineligible_reason(source) else pieces_of(self.redrafter, source) for source in sources]
+    def _outcomes(
+        self, texts: Sequence[Text], call: _Settings, batch_size: int, trace: bool | int
+    ) -> Iterator[Result | RedraftError]:
+        """Where several fail, halves are tried by themselves, to find whose fault it is."""
+        try:
+            yield from self._rewritten(texts, call, batch_size, trace)
+        except ConfigError:
+            raise
+        except RedraftError as error:
+            if len(texts) == 1:
+                yield error
+                return
+            half = len(texts) // 2
+            for some in (texts[:half], texts[half:]):
+                yield from self._outcomes(some, call, batch_size, trace)
+
+    def _planned(self, texts: Sequence[Text], call: _Settings) -> list[PlannedText]:
+        """The plan of each text, given or predicted."""
+        reasons = {
+            text: ineligible_reason(text, self._word_frequency)
+            for text in texts if isinstance(text, str) and self.planner
+        }  # fmt: skip
+        eligible = [text for text in texts if isinstance(text, str) and self.planner and reasons[text] is None]
+        predicted = self._predicted(self.planner, eligible, call) if self.planner else iter(())
+        planned = []
+        for text in texts:
+            if isinstance(text, EditPlan):
+                planned.append(PlannedText(text, self._given_reason(text)))
+            elif not isinstance(text, str):
+                raise ConfigError(f"{shown(text)} is neither a text nor an EditPlan.", "Give strings or plans.")
+            elif not self.planner:
+                planned.append(PlannedText(EditPlan(text)))
+            elif reason := reasons[text]:
+                plan = EditPlan(text, (), "off")
+                planned.append(PlannedText(call.constraints.apply_to(plan) if call.constraints else plan, reason))
+            else:
+                planned.append(PlannedText(next(predicted)))
+        return planned
+
+    def _given_reason(self, plan: EditPlan) -> str | None:
+        if plan.strength != "off" or self.search_only:
+            return None
+        return ineligible_reason(plan.source, self._word_frequency) or "its plan says so"
+
+    def _predicted(self, planner: Planner, sources: Sequence[str], call: _Settings) -> Iterator[EditPlan]:
+        pieces = [pieces_of(self.redrafter, source) for source in sources]
         every = (piece for some in pieces for piece in some)
-        plans = planner.plans(every, alternatives=_OFFERED, readable=True, **self.planning)
-        found = rank_targets(self.redrafter, plans, planner=planner, check=self.check)
-        for source, some in zip(sources, pieces, strict=True):
-            yield united(source, list(islice(found, len(some)))) if some else planner(source, **self.planning)
-
-    def _rewritten(self, plans: Sequence[EditPlan], batch_size: int, trace: bool | int) -> Iterator[Result]:
-        stays = [plan.strength == "off" and not self.search_only for plan in plans]
-        parts = [[] if off else self._parts(plan) for plan, off in zip(plans, stays, strict=True)]
-        every = [part for some in parts for part in some]
-        config = self.redrafter.config
-        searched = self.redrafter.stream(
-            [part.shown for part in every], batch_size=batch_size, trace=trace,
-            candidates=config.candidates if self._is_plain else config.beams,
+        plans = planner.plans(
+            every, strength=call.strength, style=call.style, constraints=call.constraints, alternatives=_OFFERED,
+            eligible=True,
         )  # fmt: skip
-        done = searched if self._is_plain else self._finished(every, searched, batch_size)
-        for plan, some in zip(plans, parts, strict=True):
-            yield _joined(plan.source, list(islice(done, len(some)))) if some else self._untouched(plan)
+        ranked = rank_targets(self.redrafter, plans, planner=planner, check=self.check)
+        for source, some in zip(sources, pieces, strict=True):
+            yield join_plans(source, list(islice(ranked, len(some))))
 
-    @property
-    def _is_plain(self) -> bool:
-        """Whether what the search finds is what comes out. So it is for plain beam search, the baseline."""
-        return self.search_only or self.redrafter.config.method == "beam"
+    def _rewritten(
+        self, texts: Sequence[Text], call: _Settings, batch_size: int, trace: bool | int
+    ) -> Iterator[Result]:
+        planned = self._planned(texts, call)
+        is_plain = self.search_only or call.config.method == "beam"
+        parts = [[] if one.unchanged else prepare(one.plan, self.redrafter, as_it_is=is_plain) for one in planned]
+        every = [part for some in parts for part in some]
+        order = length_order([part.plan.source for part in every], batch_size)
+        searched = self.redrafter.stream(
+            [every[at].shown for at in order], batch_size=batch_size, trace=trace, config=call.config,
+            candidates=call.config.candidates if is_plain else call.config.beams,
+        )  # fmt: skip
+        in_order = [every[at] for at in order]
+        finished = searched if is_plain else self._finished(in_order, searched, call, batch_size)
+        found = dict(zip(order, finished, strict=True))
+        done = (found[at] for at in range(len(every)))
+        for one, some in zip(planned, parts, strict=True):
+            joined = join_results(one.plan.source, list(islice(done, len(some)))) if some else self._untouched(one)
+            yield replace(joined, plan=one.plan)
 
-    def _parts(self, plan: EditPlan) -> list[_Part]:
-        """A text longer than the model reads is parted, and its plan with it where all edits have a place."""
-        return [self._part(part) for part in split_plan(plan, pieces_of(self.redrafter, plan.source))]
-
-    def _part(self, plan: EditPlan) -> _Part:
-        """Placeholders are tokens of models that read plans; others see the text as it is."""
-        yield_point()
-        if self._is_plain:
-            return _Part(plan, plan, plan, MaskedText(plan.source))
-        whole = with_the_rest_kept(plan)
-        shown, mask_protected = mask_plan(whole)
-        return _Part(plan, whole, add_full_stop(shown if reads_plans(self.redrafter.model) else whole), mask_protected)
-
-    def _finished(self, parts: Sequence[_Part], found: Iterator[Result], batch_size: int) -> Iterator[Result]:
-        """Restored, ranked, checked and cut to the candidates that were asked for."""
+    def _finished(
+        self, parts: Sequence[Part], found: Iterator[Result], call: _Settings, batch_size: int
+    ) -> Iterator[Result]:
+        """Restored, reranked, checked and cut to the candidates that were asked for."""
         waiting = iter(parts)
         while some := list(islice(waiting, batch_size)):
-            ranked = [(part.plan, self._restored(part, next(found))) for part in some]
+            ranked = [(part.plan, self._ranked(part, next(found))) for part in some]
             best = choose_trusted(self.check, ranked) if self.check else (one for _, one in ranked)
             for one in best:
                 yield_point()
-                kept = one.candidates[: self.redrafter.config.candidates]
-                scored = (self._scored(one.source, candidate) for candidate in kept)
-                yield replace(one, candidates=tuple(scored))
+                kept = one.candidates[: call.config.candidates]
+                yield replace(one, candidates=tuple(self._scored(one.source, candidate) for candidate in kept))
 
-    def _restored(self, part: _Part, found: Result) -> Result:
-        """The candidates for the plan itself, the best first, with everything that was hidden."""
-        yield_point()
-        source = part.plan.source
-        hidden = reads_plans(self.redrafter.model) and bool(part.mask_protected.originals)
-        found = remove_full_stop(replace(part.shown, source=part.mask_protected.text if hidden else source), found)
-        if hidden:
-            texts = [part.mask_protected.restore(one.output) for one in found.candidates]
-            found = replace(found, source=source, candidates=tuple(
-                replace(one, output=text, edits=tuple(judge(part.whole, text)))
-                for one, text in zip(found.candidates, texts, strict=True)
-            ))  # fmt: skip
-
-        def is_intact(text: str) -> bool:
-            return all(text.count(original) >= source.count(original) for original in part.mask_protected.originals)
-
-        best = rerank(found, part.whole, self._commonness, is_intact)
-        own = (replace(one, edits=one.edits[: len(part.plan.edits)]) for one in best.candidates)
-        return replace(best, source=source, candidates=tuple(own))
+    def _ranked(self, part: Part, found: Result) -> Result:
+        restored = restore(part, found, self.redrafter)
+        return own_verdicts(part, rerank(restored, part.whole, self._word_frequency, part.is_intact))
 
     def _scored(self, source: str, candidate: Candidate) -> Candidate:
         """A text that was not written by the model gets the likelihood that it would have had."""
         if not candidate.literal or isinstance(self.redrafter.model, StepModel):
             return candidate
-        (likely,) = log_probs(self.redrafter, [(source, candidate.output)])
+        (likely,) = log_probs(self.redrafter, [(source, candidate.text)])
         return replace(candidate, log_prob=max(likely, -1e9))
 
     @property
-    def _commonness(self) -> WordFrequency:
+    def _word_frequency(self) -> WordFrequency:
         return self.planner.classifier.tables.word_frequency if self.planner else bundled_word_frequency()
 
-    def _untouched(self, plan: EditPlan) -> Result:
+    def _untouched(self, planned: PlannedText) -> Result:
         """The source with the edits of its plan made in place, without the model."""
+        plan = planned.plan
         text = apply_edits(plan).strip()
         is_edited = text != plan.source.strip()
         meaning = None if self.check is None else self.check(plan.source, text) if is_edited else SAME
         same = Candidate(text, 0.0, 0.0, tuple(judge(plan, text)), (), False, is_edited, meaning)
-        why = ineligible_reason(plan.source, self._commonness) or "its plan says so"
-        return Result(plan.source, (same,), unchanged=None if same.literal else why)
-
-
-def _joined(source: str, parts: Sequence[Result]) -> Result:
-    """The result of a text from those of its pieces; of several, the best candidate of each."""
-    if len(parts) == 1:
-        return replace(parts[0], source=source)
-    best = Candidate(
-        " ".join(part.output for part in parts),
-        sum(part.log_prob for part in parts),
-        sum(part.edit_score for part in parts),
-        tuple(_verdicts(source, parts)),
-        tuple(token for part in parts for token in part.candidates[0].tokens),
-        any(part.truncated for part in parts),
-        any(part.literal for part in parts),
-        join_meanings(parts),
-    )
-    return Result(source, (best,), tuple(step for part in parts for step in part.trace), pieces=len(parts))
-
-
-def _verdicts(source: str, parts: Sequence[Result]) -> Iterator[Verdict]:
-    """Those of all pieces, with the spans that their edits have in the whole text."""
-    start = 0
-    for part in parts:
-        start = source.index(part.source, start)
-        for verdict in part.edits:
-            span = verdict.edit.span
-            moved = replace(verdict.edit, span=(span[0] + start, span[1] + start)) if span else verdict.edit
-            yield replace(verdict, edit=moved)
-        start += len(part.source)
+        return Result(plan.source, (same,), unchanged=None if same.literal else planned.unchanged)

@@ -6,10 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
 import torch
-from transformers.modeling_outputs import BaseModelOutput
 
 from redraft.cancellation import yield_point
 from redraft.check.meaning_check import MeaningCheck
@@ -19,11 +17,11 @@ from redraft.decode.transformers_steps import position_limit
 from redraft.plan.edits import Edit, EditPlan
 from redraft.plan.lexicon import key_of
 from redraft.plan.planner import Planner
+from redraft.simplify.likelihood import BATCH, BATCH_GPU, input_sizes, log_probs
 from redraft.text.words import split_words
 
 NO_REPLACEMENT = "no safe replacement here"  # the note of a word that stays because all its targets were dropped
 
-_BATCH, _BATCH_GPU = 64, 256  # texts scored together
 _AHEAD = 64  # plans read at once
 _LAYER = 3  # of the encoder: vectors there tell senses apart best
 _SHARE = 0.003  # added to a target's share in the lexicon before its logarithm is taken
@@ -183,7 +181,7 @@ def _fits(redrafter: Redrafter, planner: Planner, plan: EditPlan, edit: Edit) ->
     longest = max((_with(plan.source, edit.span or (0, 0), target) for target in edit.targets), key=len)
     room = position_limit(redrafter.model)
     words = [word.text for word in split_words(longest)]
-    (size,) = _sizes(redrafter, [(plan.source, longest)])
+    (size,) = input_sizes(redrafter, [(plan.source, longest)])
     return (room is None or size <= room) and len(planner.classifier.reader.cut(words)) == len(words)
 
 
@@ -233,7 +231,7 @@ def _similarities(planner: Planner, candidates: Sequence[_Candidate]) -> list[fl
     split = [split_words(text) for text, _ in unique]
     vectors: dict[tuple[str, tuple[int, int]], torch.Tensor] = {}
     order = sorted(range(len(unique)), key=lambda at: len(split[at]))
-    size = _BATCH if classifier.device.type == "cpu" else _BATCH_GPU
+    size = BATCH if classifier.device.type == "cpu" else BATCH_GPU
     for start in range(0, len(order), size):
         yield_point()
         group = order[start : start + size]
@@ -263,71 +261,3 @@ def _likelihoods(redrafter: Redrafter, candidates: Sequence[_Candidate]) -> list
     scores = log_probs(redrafter, [*pairs, *((source, source) for source in sources)])
     copied = dict(zip(sources, scores[len(pairs) :], strict=True))
     return [score - copied[one.source] for one, score in zip(candidates, scores[: len(pairs)], strict=True)]
-
-
-def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
-    """log p(text | source) for each (source, text), summed over tokens; −∞ for what is longer than the model reads."""
-    room = position_limit(redrafter.model)
-    fit = [at for at, size in enumerate(_sizes(redrafter, pairs)) if room is None or size <= room]
-    order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of like length are scored together
-    found = [-math.inf] * len(pairs)
-    size = _BATCH if redrafter.model.device.type == "cpu" else _BATCH_GPU
-    for start in range(0, len(order), size):
-        yield_point()
-        group = order[start : start + size]
-        for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
-            found[at] = score
-    return found
-
-
-def _sizes(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[int]:
-    """Tokens that the model has to hold at once, for each pair."""
-    texts = list(dict.fromkeys(text for pair in (*pairs, (redrafter.prompt,)) for text in pair))
-    size_of = dict(zip(texts, map(len, redrafter.tokenizer(texts, verbose=False)["input_ids"]), strict=True))
-    if redrafter.model.config.is_encoder_decoder:
-        return [max(size_of[source], size_of[text]) for source, text in pairs]
-    return [size_of[source] + size_of[text] + size_of[redrafter.prompt] for source, text in pairs]
-
-
-@torch.inference_mode()
-def _scored(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
-    model, tokenizer = redrafter.model, redrafter.tokenizer
-    sources, texts = map(list, zip(*pairs, strict=True))
-    if not model.config.is_encoder_decoder:
-        return _scored_behind(model, tokenizer, [redrafter.prompt.replace("{source}", one) for one in sources], texts)
-    known = list(dict.fromkeys(sources))  # each is read once, however many texts are scored for it
-    inputs = tokenizer(known, padding=True, return_tensors="pt", verbose=False).to(model.device)
-    labels = tokenizer(text_target=texts, padding=True, return_tensors="pt", verbose=False).to(model.device)
-    wanted = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, -100)
-    read = model.get_encoder()(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
-    rows = torch.tensor([known.index(source) for source in sources], device=model.device)
-    logits = model(
-        encoder_outputs=BaseModelOutput(last_hidden_state=read.last_hidden_state[rows]),
-        attention_mask=inputs["attention_mask"][rows], labels=wanted,
-    ).logits  # fmt: skip
-    return _summed(logits, wanted)
-
-
-def _scored_behind(model: Any, tokenizer: Any, prompts: Sequence[str], texts: Sequence[str]) -> list[float]:
-    """Of a decoder-only model: the tokens of each text behind those of its prompt."""
-    before = tokenizer(list(prompts), verbose=False)["input_ids"]
-    after = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
-    width = max(len(one) + len(other) for one, other in zip(before, after, strict=True))
-    tokens = torch.zeros(len(before), width, dtype=torch.long)
-    wanted = torch.full_like(tokens, -100)
-    mask = torch.zeros_like(tokens)
-    for row, (one, other) in enumerate(zip(before, after, strict=True)):
-        size = len(one) + len(other)
-        tokens[row, :size], mask[row, :size] = torch.tensor([*one, *other]), 1
-        wanted[row, len(one) : size] = torch.tensor(other)
-    tokens, wanted, mask = (tensor.to(model.device) for tensor in (tokens, wanted, mask))
-    logits = model(input_ids=tokens, attention_mask=mask).logits
-    return _summed(logits[:, :-1], wanted[:, 1:])
-
-
-def _summed(logits: torch.Tensor, wanted: torch.Tensor) -> list[float]:
-    losses = torch.nn.functional.cross_entropy(
-        logits.float().transpose(1, 2), wanted, ignore_index=-100, reduction="none"
-    )
-    found: list[float] = (-losses.sum(1)).tolist()
-    return found

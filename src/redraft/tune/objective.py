@@ -58,16 +58,13 @@ def tried(
 ) -> Tried:  # fmt: skip
     """Rewrite the sample part by part; within a part, sentences of like length together."""
     began = time.monotonic()
-    redrafter.config = config
+    simplifier = Simplifier(redrafter, search_only=True, config=config)
     size = -(-len(sample.plans) // _PARTS)
     outputs: list[str] = []
     value = 0.0
     for start in range(0, len(sample.plans), size):
         part = sample.plans[start : start + size]
-        order = sorted(range(len(part)), key=lambda at: len(part[at].source))
-        rewritten = Simplifier(redrafter, search_only=True).stream([part[at] for at in order], batch_size=batch_size)
-        found = dict(zip(order, rewritten, strict=True))
-        outputs += [found[at].output for at in range(len(part))]
+        outputs += [one.text for one in simplifier.pipe(part, batch_size=batch_size, window=len(part))]
         done = len(outputs)
         texts = Texts([plan.source for plan in sample.plans[:done]], outputs, [one[:done] for one in sample.references])
         value = value_of(texts, goal)

@@ -19,8 +19,8 @@ from redraft.evaluate.report.columns import (
 )
 from redraft.evaluate.report.plots import Point, escape, histograms, scatter, whiskers
 from redraft.evaluate.report.score_tables import heading, signatures
-from redraft.evaluate.report.word_diff import marked
 from redraft.evaluate.scores import Comparison, Scores
+from redraft.text.word_diff import diff_words
 
 _SHOWN = 10  # sentences in each direction
 
@@ -137,7 +137,7 @@ def _sentence(systems: Sequence[Scores], row: int) -> str:
 def _marked(source: str, output: str) -> str:
     tags = {"added": "ins", "deleted": "del"}
     parts: list[str] = []
-    for piece in marked(source, output):
+    for piece in diff_words(source, output):
         gap = " " if piece.text.startswith(" ") else ""
         text, tag = escape(piece.text.removeprefix(" ")), tags.get(piece.kind)
         parts.append(f"{gap or (' ' if parts and tag else '')}<{tag}>{text}</{tag}>" if tag else f"{gap}{text}")

@@ -10,8 +10,9 @@ import torch
 
 from redraft.constrain.mark_tokens import add_marks, has_marks
 from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model
-from redraft.decode.model_loading import READS_PLANS, SCRIPTED
+from redraft.decode.model_loading import READS_PLANS
 from redraft.errors import ModelError, shown
+from redraft.models import is_scripted
 from redraft.trust import for_code, for_weights, loading
 
 _KINDS = "Give a seq2seq or causal model: a name on the Hugging Face hub, or a folder with config.json and weights."
@@ -88,7 +89,7 @@ def load_weights(start: Start) -> tuple[Any, list[str]]:
 
 def _check_name(name: str) -> None:
     folder = Path(name)
-    if name.startswith(SCRIPTED):
+    if is_scripted(name):
         raise ModelError(f"{shown(name)} answers from a table and has no weights to train.", _KINDS)
     if name.endswith(".gguf") or (
         folder.is_dir() and any(folder.glob("*.gguf")) and not any(folder.glob("*.safetensors"))

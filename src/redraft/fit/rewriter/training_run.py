@@ -267,7 +267,7 @@ class RewriterRun:
         mine = rows[accelerator.process_index :: accelerator.num_processes]
         try:
             stream = self.redrafter.stream([plans[row] for row in mine], batch_size=size)
-            texts = [(decoded.output, decoded.edits) for decoded in stream]
+            texts = [(decoded.text, decoded.verdicts) for decoded in stream]
         except torch.OutOfMemoryError as error:
             raise ModelError(
                 f"the memory is too small to decode {size:,} sentences at once: {str(error).splitlines()[0]}",

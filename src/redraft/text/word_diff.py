@@ -15,7 +15,7 @@ class DiffPiece:
     text: str
 
 
-def marked(source: str, output: str) -> list[DiffPiece]:
+def diff_words(source: str, output: str) -> list[DiffPiece]:
     """The output in pieces, with the words that the source lost put in where they were. Case does not count."""
     before, after = split_words(source), split_words(output)
     matcher = SequenceMatcher(

@@ -1,0 +1,84 @@
+"""How likely a text is for a model, given its source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers.modeling_outputs import BaseModelOutput
+
+from redraft.cancellation import yield_point
+from redraft.decode.redrafter import Redrafter
+from redraft.decode.transformers_steps import position_limit
+
+BATCH, BATCH_GPU = 64, 256  # texts scored together
+
+
+def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """log p(text | source) for each (source, text), summed over tokens; −∞ for what is longer than the model reads."""
+    room = position_limit(redrafter.model)
+    fit = [at for at, size in enumerate(input_sizes(redrafter, pairs)) if room is None or size <= room]
+    order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of like length are scored together
+    found = [-math.inf] * len(pairs)
+    size = BATCH if redrafter.model.device.type == "cpu" else BATCH_GPU
+    for start in range(0, len(order), size):
+        yield_point()
+        group = order[start : start + size]
+        for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
+            found[at] = score
+    return found
+
+
+def input_sizes(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[int]:
+    """Tokens that the model has to hold at once, for each pair."""
+    texts = list(dict.fromkeys(text for pair in (*pairs, (redrafter.prompt,)) for text in pair))
+    size_of = dict(zip(texts, map(len, redrafter.tokenizer(texts, verbose=False)["input_ids"]), strict=True))
+    if redrafter.model.config.is_encoder_decoder:
+        return [max(size_of[source], size_of[text]) for source, text in pairs]
+    return [size_of[source] + size_of[text] + size_of[redrafter.prompt] for source, text in pairs]
+
+
+@torch.inference_mode()
+def _scored(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    model, tokenizer = redrafter.model, redrafter.tokenizer
+    sources, texts = map(list, zip(*pairs, strict=True))
+    if not model.config.is_encoder_decoder:
+        return _scored_behind(model, tokenizer, [redrafter.prompt.replace("{source}", one) for one in sources], texts)
+    known = list(dict.fromkeys(sources))  # each is read once, however many texts are scored for it
+    inputs = tokenizer(known, padding=True, return_tensors="pt", verbose=False).to(model.device)
+    labels = tokenizer(text_target=texts, padding=True, return_tensors="pt", verbose=False).to(model.device)
+    wanted = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, -100)
+    read = model.get_encoder()(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
+    rows = torch.tensor([known.index(source) for source in sources], device=model.device)
+    logits = model(
+        encoder_outputs=BaseModelOutput(last_hidden_state=read.last_hidden_state[rows]),
+        attention_mask=inputs["attention_mask"][rows], labels=wanted,
+    ).logits  # fmt: skip
+    return _summed(logits, wanted)
+
+
+def _scored_behind(model: Any, tokenizer: Any, prompts: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """Of a decoder-only model: the tokens of each text behind those of its prompt."""
+    before = tokenizer(list(prompts), verbose=False)["input_ids"]
+    after = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+    width = max(len(one) + len(other) for one, other in zip(before, after, strict=True))
+    tokens = torch.zeros(len(before), width, dtype=torch.long)
+    wanted = torch.full_like(tokens, -100)
+    mask = torch.zeros_like(tokens)
+    for row, (one, other) in enumerate(zip(before, after, strict=True)):
+        size = len(one) + len(other)
+        tokens[row, :size], mask[row, :size] = torch.tensor([*one, *other]), 1
+        wanted[row, len(one) : size] = torch.tensor(other)
+    tokens, wanted, mask = (tensor.to(model.device) for tensor in (tokens, wanted, mask))
+    logits = model(input_ids=tokens, attention_mask=mask).logits
+    return _summed(logits[:, :-1], wanted[:, 1:])
+
+
+def _summed(logits: torch.Tensor, wanted: torch.Tensor) -> list[float]:
+    losses = torch.nn.functional.cross_entropy(
+        logits.float().transpose(1, 2), wanted, ignore_index=-100, reduction="none"
+    )
+    found: list[float] = (-losses.sum(1)).tolist()
+    return found
