@@ -1,1 +1,1 @@
-"""What the search costs, beside plain beam search of `transformers` in the same run."""
+"""Benchmarks of speed, memory and quality. README.md has the results and the commands."""

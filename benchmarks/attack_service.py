@@ -1,9 +1,9 @@
-"""Slow connections, costly requests and signals against the service on this machine: who else is held up, what is left?
+"""Load the service with slow connections, costly requests and signals; measure latency, memory and shutdown time.
 
 python -m benchmarks.attack_service --out benchmarks/attack_service.json
 
-The service runs in a process of its own, by default with a scripted model. The quick version is
-tests/test_attack_service.py.
+The service runs in a separate process, by default with a scripted model. tests/test_attack_service.py is the short
+version.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ COSTLY: dict[str, tuple[str, Any]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--model", default="scripted:examples/by_hand.json", help="as for redraft serve; shipped: its own"
+        "--model", default="scripted:examples/by_hand.json", help="as for redraft serve; shipped: the bundled model"
     )
-    parser.add_argument("--connections", type=int, default=200, help="slow ones")
-    parser.add_argument("--clients", type=int, default=8, help="honest ones")
-    parser.add_argument("--requests", type=int, default=2000, help="mixed ones, after which memory is measured")
+    parser.add_argument("--connections", type=int, default=200, help="number of slow connections")
+    parser.add_argument("--clients", type=int, default=8, help="number of regular clients")
+    parser.add_argument("--requests", type=int, default=2000, help="mixed requests before memory is measured again")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     report = {
@@ -95,16 +95,16 @@ def ask(port: int, path: str, body: Any) -> int:
         connection.close()
 
 
-def honest(port: int, clients: int, each: int = 10) -> dict[str, Any]:
-    """Times and statuses of clients that send one plain request after another."""
+def regular_clients(port: int, clients: int, each: int = 10) -> dict[str, Any]:
+    """Latency and number of successful answers of clients that each send `each` requests in sequence."""
     times: list[float] = []
     statuses: list[int] = []
 
     def client() -> None:
         for _ in range(each):
-            began = time.perf_counter()
+            start = time.perf_counter()
             statuses.append(ask(port, "/v1/simplify", PLAIN))
-            times.append(time.perf_counter() - began)
+            times.append(time.perf_counter() - start)
 
     threads = [threading.Thread(target=client) for _ in range(clients)]
     for thread in threads:
@@ -120,15 +120,15 @@ def honest(port: int, clients: int, each: int = 10) -> dict[str, Any]:
 
 def beside_slow_connections(model: str, connections: int, clients: int) -> dict[str, Any]:
     with service(model) as (port, _), ExitStack() as slow:
-        honest(port, clients, 2)
-        alone = honest(port, clients)
+        regular_clients(port, clients, 2)
+        alone = regular_clients(port, clients)
         for sent in (SLOW[name] for _ in range(-(-connections // len(SLOW))) for name in SLOW):
             slow.enter_context(socket.create_connection(("127.0.0.1", port))).sendall(sent)
-        return {"alone": alone, "beside them": honest(port, clients)}
+        return {"alone": alone, "beside them": regular_clients(port, clients)}
 
 
 def memory(model: str, requests: int, clients: int) -> dict[str, Any]:
-    """Megabytes of the service after each client has asked for everything once, and after mixed requests."""
+    """Memory of the service in MB after a warm-up with every kind of request, and after mixed requests."""
     order = random.Random(0).choices(list(COSTLY), k=requests)
     with service(model) as (port, process):
         mixed(port, list(COSTLY) * clients, clients)
@@ -138,7 +138,7 @@ def memory(model: str, requests: int, clients: int) -> dict[str, Any]:
 
 
 def mixed(port: int, order: list[str], clients: int) -> dict[str, int]:
-    """How often each status came."""
+    """The number of answers with each status."""
     statuses: list[int] = []
 
     def client(number: int) -> None:
@@ -161,10 +161,10 @@ def seconds_to_end(model: str, sent: bytes) -> float:
     with service(model) as (port, process), socket.create_connection(("127.0.0.1", port)) as connection:
         connection.sendall(sent)
         time.sleep(0.5)
-        began = time.perf_counter()
+        start = time.perf_counter()
         process.send_signal(signal.SIGTERM)
         process.wait(60)
-        return round(time.perf_counter() - began, 1)
+        return round(time.perf_counter() - start, 1)
 
 
 if __name__ == "__main__":

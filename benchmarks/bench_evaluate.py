@@ -1,8 +1,8 @@
-"""How fast outputs are scored, beside the SARI of Hugging Face `evaluate`, which is another measure of that name.
+"""Speed of scoring, compared with SARI of Hugging Face `evaluate` (which defines SARI differently).
 
     python -m benchmarks.bench_evaluate --huggingface sari
 
-`--huggingface` is a name or a folder for `evaluate.load`; without it only ours is timed.
+`--huggingface` is a name or folder for `evaluate.load`; without it, only redraft is timed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from redraft.evaluate.sari import Sari
 
 
 def make_corpus(sentences: int, references: int, seed: int = 3) -> tuple[Corpus, list[str]]:
-    """Sources of 12 to 32 words; outputs and references drop, swap and replace some."""
+    """Made-up sources of 12 to 32 words; in outputs and references, some words are deleted or replaced."""
     rng = random.Random(seed)
     words = made_up_words()
 
@@ -44,19 +44,19 @@ def make_corpus(sentences: int, references: int, seed: int = 3) -> tuple[Corpus,
 
 
 def seconds(run: Callable[[], Any], repeats: int) -> float:
-    """The median of some runs, each with the tokens to be made anew."""
+    """Median time of several runs. Token caches are cleared before each."""
     times = []
     for _ in range(repeats):
         for cached in (tokenized, Tokenizer13a.__call__, TokenizerRegexp.__call__):
             cached.cache_clear()
-        began = time.perf_counter()
+        start = time.perf_counter()
         run()
-        times.append(time.perf_counter() - began)
+        times.append(time.perf_counter() - start)
     return statistics.median(times)
 
 
 def run_command(corpus: Corpus, outputs: list[str]) -> None:
-    """`redraft evaluate` on the same texts in a process of its own."""
+    """Run `redraft evaluate` on the same texts in a separate process."""
     with tempfile.TemporaryDirectory() as folder:
         names = []
         for number, lines in enumerate((corpus.sources, outputs, *corpus.references)):
@@ -81,7 +81,7 @@ def main() -> None:
     found["all_measures_359x10_s"] = seconds(lambda: score(outputs, corpus), 5)
     print(f"359 sentences, 10 references, all measures with intervals: {found['all_measures_359x10_s']:.2f} s")
     found["command_359x10_s"] = seconds(lambda: run_command(corpus, outputs), 3)
-    print(f"the same as a command, with all that is loaded for it: {found['command_359x10_s']:.2f} s")
+    print(f"the same as a command, including imports: {found['command_359x10_s']:.2f} s")
     found["sari_359x10_s"] = seconds(lambda: Sari().count(texts), 5)
     print(f"359 sentences, 10 references, SARI: {found['sari_359x10_s']:.3f} s")
     if args.huggingface:
@@ -93,17 +93,19 @@ def main() -> None:
             lambda: other.compute(sources=corpus.sources, predictions=outputs, references=together), 5
         )
         ratio = found["huggingface_sari_359x10_s"] / found["sari_359x10_s"]
-        print(f"the same by Hugging Face evaluate: {found['huggingface_sari_359x10_s']:.3f} s, {ratio:.1f} times ours")
+        print(
+            f"the same by Hugging Face evaluate: {found['huggingface_sari_359x10_s']:.3f} s, {ratio:.1f} times as long"
+        )
 
     corpus, outputs = make_corpus(args.sentences, 1)
     size = sum(len(text) for rows in (corpus.sources, outputs, *corpus.references) for text in rows) / 2**20
-    Path("/proc/self/clear_refs").write_text("5")  # Linux: the peak counts from here on
+    Path("/proc/self/clear_refs").write_text("5")  # Linux: reset the peak memory
     before = peak_rss() / 2**20
     found["sari_many_s"] = seconds(lambda: score(outputs, corpus, measures=[Sari()]), 1)
     grown = peak_rss() / 2**20 - before
     found["sari_many_mib_beyond_text"] = round(grown, 1)
     print(f"{args.sentences:,} sentences, 1 reference, SARI with intervals: {found['sari_many_s']:.1f} s; "
-          f"text {size:.0f} MiB, memory beyond it {grown:.0f} MiB")  # fmt: skip
+          f"text {size:.0f} MiB, additional memory {grown:.0f} MiB")  # fmt: skip
     if args.huggingface:
         rows = slice(0, args.sentences // 10)
         together = [[text] for text in corpus.references[0][rows]]
@@ -111,7 +113,7 @@ def main() -> None:
             lambda: other.compute(sources=corpus.sources[rows], predictions=outputs[rows], references=together), 1
         )
         found["huggingface_sari_many_s"] = 10 * part
-        print(f"a tenth of them by Hugging Face evaluate, times ten: {10 * part:.1f} s")
+        print(f"Hugging Face evaluate, extrapolated from a tenth of them: {10 * part:.1f} s")
     if args.out:
         Path(args.out).write_text(json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 

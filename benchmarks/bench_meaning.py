@@ -1,9 +1,10 @@
-"""How well the meaning check agrees with people, beside measures that the field uses for it.
+"""Agreement of the meaning check with human judgements, compared with BLEU, cosine similarity and BERTScore.
 
     python -m benchmarks.bench_meaning --ratings DATA/ratings --readings experiments/readings/meaning*.jsonl \
         --encoder ENCODER --out benchmarks/meaning.json
 
-ENCODER is a folder with a sentence encoder (all-MiniLM-L6-v2). AUC: how often a text with an error has the higher risk.
+ENCODER is the folder of a sentence encoder (all-MiniLM-L6-v2). AUC: the probability that a text with an error has a
+higher risk than one without.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _FINE = frozenset({"No error"})
 
 
 class Sets:
-    """Pairs with what people think of them."""
+    """Sentence pairs with human judgements."""
 
     def __init__(self, ratings: Path | None, readings: Sequence[Path]) -> None:
         self.errors = [json.loads(line) for line in _lines(ratings and ratings / "errors_turk_asset.jsonl")]
@@ -42,7 +43,7 @@ class Sets:
         self.read = {path.stem: [json.loads(line) for line in _lines(path)] for path in readings}
 
     def figures(self, score: Callable[[Sequence[Pair]], Sequence[float]]) -> dict[str, float]:
-        """Higher scores mean that more is wrong."""
+        """AUC and correlation of `score`, where higher means a worse output."""
         found: dict[str, float] = {}
         if self.errors:
             scores = np.array(score([_pair(row) for row in self.errors]), np.float64)
@@ -57,12 +58,12 @@ class Sets:
             found["rated_pearson"] = float(-np.corrcoef(scores, meaning)[0, 1])
         for name, rows in self.read.items():
             scores = np.array(score([_pair(row) for row in rows]), np.float64)
-            clear = [at for at, row in enumerate(rows) if sum(row["altered"]) != 1]  # the readers agree
+            clear = [at for at, row in enumerate(rows) if sum(row["altered"]) != 1]  # the annotators agree
             found[f"{name}_auc"] = auc(scores[clear], np.array([bool(sum(rows[at]["altered"])) for at in clear]))
         return {name: round(value, 3) for name, value in found.items()}
 
     def spans(self, check: MeaningCheck) -> dict[str, float]:
-        """Of the outputs with an error that get an alarm: how many share a marked word with the annotators."""
+        """Of the outputs with an error and an alarm: how many have a word in common with the annotated spans."""
         bad = [row for row in self.errors if _kinds(row) & _BAD]
         shared = flagged = 0
         for row, meaning in zip(bad, check.check(_pair(row) for row in bad), strict=True):
@@ -72,7 +73,7 @@ class Sets:
         return {"flagged": flagged, "of": len(bad), "share_a_word": round(shared / max(1, flagged), 3)}
 
     def alarms(self, name: str, check: MeaningCheck) -> dict[str, float]:
-        """Of the pairs that two readers agree about: wrong ones that get an alarm, right ones that do."""
+        """Alarms on wrong and on correct outputs, for the pairs on which two annotators agree."""
         found: list[Meaning] = list(check.check(_pair(row) for row in self.read[name]))
         both = [(sum(row["altered"]), one.alarm) for row, one in zip(self.read[name], found, strict=True)]
         wrong, right = [alarm for count, alarm in both if count == 2], [alarm for count, alarm in both if not count]
@@ -102,8 +103,8 @@ def _lines(path: Path | None) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path else []
 
 
-def unlike_source(pairs: Sequence[Pair]) -> list[float]:
-    """BLEU of the output against its source, turned round."""
+def negative_bleu(pairs: Sequence[Pair]) -> list[float]:
+    """Negative BLEU of the output against its source."""
     measure = Bleu()
     sources, outputs = [source for source, _ in pairs], [output for _, output in pairs]
     counts = measure.count(Texts(sources, outputs, [sources]))
@@ -111,7 +112,7 @@ def unlike_source(pairs: Sequence[Pair]) -> list[float]:
 
 
 class Cosine:
-    """The cosine of sentence vectors, means over tokens, turned round."""
+    """Negative cosine similarity of mean-pooled sentence vectors."""
 
     def __init__(self, encoder: str) -> None:
         from transformers import AutoModel, AutoTokenizer
@@ -135,7 +136,7 @@ class Cosine:
 
 
 def bert_score(encoder: str) -> Callable[[Sequence[Pair]], list[float]]:
-    """BERTScore F1 of the output against its source, turned round."""
+    """Negative BERTScore F1 of the output against its source."""
     from redraft.evaluate.bertscore import BertScore
 
     def score(pairs: Sequence[Pair]) -> list[float]:
@@ -155,31 +156,31 @@ def main() -> None:
         type=Path,
         nargs="*",
         default=[],
-        help="source, output, altered by each of two readers, on each line",
+        help="JSON Lines with source, output, and altered: one value per annotator",
     )
-    parser.add_argument("--encoder", help="a sentence encoder, for the cosine and BERTScore")
-    parser.add_argument("--checker", help="a folder of redraft train-checker; default: the one that ships")
+    parser.add_argument("--encoder", help="a sentence encoder, for cosine similarity and BERTScore")
+    parser.add_argument("--checker", help="a folder of redraft train-checker (default: the bundled checker)")
     parser.add_argument("--out", type=Path)
-    asked = parser.parse_args()
-    sets, check = Sets(asked.ratings, asked.readings), MeaningCheck.load(asked.checker)
-    rivals: dict[str, Callable[[Sequence[Pair]], Sequence[float]]] = {
+    args = parser.parse_args()
+    sets, check = Sets(args.ratings, args.readings), MeaningCheck.load(args.checker)
+    scorers: dict[str, Callable[[Sequence[Pair]], Sequence[float]]] = {
         "meaning check": lambda pairs: [one.risk for one in check.check(pairs)],
         "rules alone": lambda pairs: [len(findings(*pair)) for pair in pairs],
-        "BLEU against the source": unlike_source,
+        "BLEU against the source": negative_bleu,
     }
-    if asked.encoder:
-        rivals |= {"cosine": Cosine(asked.encoder), "BERTScore": bert_score(asked.encoder)}
+    if args.encoder:
+        scorers |= {"cosine": Cosine(args.encoder), "BERTScore": bert_score(args.encoder)}
     report: dict[str, Any] = {}
-    for name, score in rivals.items():
+    for name, score in scorers.items():
         report[name] = sets.figures(score)
         print(name, json.dumps(report[name]), flush=True)
-    if asked.ratings:
+    if args.ratings:
         report["spans"] = sets.spans(check)
     for name in sets.read:
         report[f"{name}_alarms"] = sets.alarms(name, check)
-    print(json.dumps({name: one for name, one in report.items() if name not in rivals}))
-    if asked.out:
-        asked.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps({name: one for name, one in report.items() if name not in scorers}))
+    if args.out:
+        args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

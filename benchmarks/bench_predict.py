@@ -1,4 +1,4 @@
-"""What predicting plans adds to rewriting, and how long one look into the lexical table takes.
+"""Time of plan prediction relative to the search, and of one look-up in the lexicon.
 
 python -m benchmarks.bench_predict --sources asset.test.orig --device cpu --out benchmarks/predict_cpu.json
 """
@@ -24,18 +24,20 @@ from redraft.text.words import split_words
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", required=True, help="one sentence on each line")
-    parser.add_argument("--model", help="what rewrites; if not given, the model that comes with the package")
-    parser.add_argument("--planner", help="a folder; if not given, what comes with the package")
+    parser.add_argument("--model", help="a folder or name (default: the bundled model)")
+    parser.add_argument("--planner", help="a folder (default: the bundled planner)")
     parser.add_argument("--limit", type=int, default=100, help="sentences (default 100)")
     parser.add_argument("--batch", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--dtype", default="float32", help="of the model (default float32)")
+    parser.add_argument("--dtype", default="float32", help="dtype of the model (default float32)")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     sources = Path(args.sources).read_text(encoding="utf-8").splitlines()[: args.limit]
-    planner = Planner.load(args.classifier, device=args.device)
-    redrafter = Redrafter(args.model, device=args.device, dtype=args.dtype, config=DecodeConfig(beams=20, **SIMPLIFY))
+    planner = Planner.load(args.planner, device=args.device)
+    redrafter = Redrafter(
+        args.model, device=args.device, dtype=args.dtype, config=DecodeConfig(**{**SIMPLIFY, "beams": 20})
+    )
     rows = {**measured(planner, redrafter, sources, args), "lookup_us": lookup(planner, sources)}
     report = {"machine": machine(args), "sentences": len(sources), "batch": args.batch, **rows}
     print(json.dumps(report, indent=1))
@@ -44,7 +46,7 @@ def main() -> None:
 
 
 def measured(planner: Planner, redrafter: Redrafter, sources: list[str], args: argparse.Namespace) -> dict[str, float]:
-    """Seconds a sentence, the shortest of several runs; the same plans are searched, so that only planning differs."""
+    """Seconds per sentence for planning, target ranking and search: the minimum of several runs on the same plans."""
     parts = [sources[at : at + args.batch] for at in range(0, len(sources), args.batch)]
 
     def plan() -> list[list[EditPlan]]:
@@ -67,22 +69,22 @@ def measured(planner: Planner, redrafter: Redrafter, sources: list[str], args: a
 def shortest(run: Callable[[], Any], repeats: int, device: str) -> float:
     found = []
     for _ in range(repeats):
-        began = time.perf_counter()
+        start = time.perf_counter()
         run()
         if device.startswith("cuda"):
             torch.cuda.synchronize()
-        found.append(time.perf_counter() - began)
+        found.append(time.perf_counter() - start)
     return min(found)
 
 
 def lookup(planner: Planner, sources: list[str]) -> float:
-    """Microseconds for one word."""
+    """Microseconds per look-up of a word."""
     words = [word.text for source in sources for word in split_words(source)]
     lexicon = planner.classifier.tables.lexicon
-    began = time.perf_counter()
+    start = time.perf_counter()
     for word in words:
         lexicon.entry(word)
-    return 1e6 * (time.perf_counter() - began) / len(words)
+    return 1e6 * (time.perf_counter() - start) / len(words)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Edit-constrained search beside plain beam search of `transformers`: same weights, same run, answers checked first.
+"""Edit-constrained search compared with plain beam search of `transformers`: same weights, outputs checked first.
 
 python -m benchmarks.bench_search --device cpu --out benchmarks/cpu.json
 """
@@ -27,16 +27,18 @@ from transformers import LogitsProcessorList
 
 import redraft
 from benchmarks.check import check_beam, check_edit, check_graphs
-from benchmarks.workload import BART_BASE, SMALL, EndsLikeItsSource, make_inputs, make_model, make_plans, make_tokenizer
+from benchmarks.workload import BART_BASE, SMALL, EndAtSourceLength, make_inputs, make_model, make_plans, make_tokenizer
 from redraft import DecodeConfig, EditPlan
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.compiler import Compiler
-from redraft.constrain.packed_plans import layout_of
+from redraft.constrain.packed_plans import cached_layout
 from redraft.constrain.vocabulary import vocabulary_of
 from redraft.decode.cuda_graphs import Graphs
 
 
 class Bench:
+    """The benchmark model and the timed runs."""
+
     def __init__(self, args: argparse.Namespace) -> None:
         self.args = args
         self.device: str = args.device
@@ -46,14 +48,14 @@ class Bench:
         self.graphs = Graphs()
 
     def fixed(self) -> dict[str, Any]:
-        """Every output has the same number of tokens: the end is forbidden by `no_end`."""
+        """Settings for outputs of a fixed length; `no_end` forbids the EOS token."""
         return {"num_beams": self.args.beams, "max_new_tokens": self.args.length, "do_sample": False}
 
     def plain(self, plans: list[EditPlan], settings: dict[str, Any]) -> Any:
         return self.model.generate(**make_inputs(plans, self.device), **settings)
 
     def ours(self, plans: list[EditPlan], settings: dict[str, Any], method: str, graphs: Graphs | None = None) -> Any:
-        """With the plans compiled anew every time: a compiler that has seen nothing."""
+        """The search with a new compiler, so that compilation is timed and never cached."""
         return self.search(plans, Compiler(vocabulary_of(self.tokenizer)).compile(plans), settings, method, graphs)
 
     def search(
@@ -79,10 +81,10 @@ class Bench:
         times = []
         for _ in range(repeats):
             self._wait()
-            began = time.perf_counter()
+            start = time.perf_counter()
             run()
             self._wait()
-            times.append(time.perf_counter() - began)
+            times.append(time.perf_counter() - start)
         return times
 
     def _wait(self) -> None:
@@ -90,7 +92,7 @@ class Bench:
             torch.cuda.synchronize()
 
     def interleaved(self, runs: dict[str, Callable[[], Any]], warm: int, repeats: int) -> dict[str, list[float]]:
-        """The contestants in turn, so that a change of the machine's pace meets them all."""
+        """Alternate between the runs, so that changes in machine speed affect all of them."""
         times: dict[str, list[float]] = {name: [] for name in runs}
         for run in runs.values():
             for _ in range(warm):
@@ -101,7 +103,7 @@ class Bench:
         return times
 
     def no_end(self) -> None:
-        """Forbid the end by the model's own bias, so that graphs, which hold no processors, run the full length too."""
+        """Forbid EOS by the model's output bias. Graphs do not run logits processors, so those could not be used."""
         self.model.final_logits_bias[0, self.model.config.eos_token_id] = -1e4
 
     def compare(self, batch: int, repeats: int) -> dict[str, list[float]]:
@@ -119,7 +121,7 @@ class Bench:
         return self.interleaved(runs, self.args.warm, repeats)
 
     def first_calls(self, batch: int) -> dict[str, str]:
-        """Milliseconds of the first run by graphs, in which they are captured."""
+        """Milliseconds of the first run with CUDA graphs, including capture."""
         plans, settings, found = make_plans(batch, seed=batch), self.fixed(), {}
         for method in ("edit", "beam") if self.device == "cuda" else ():
             seconds = self.seconds(functools.partial(self.ours, plans, settings, method, self.graphs), 0, 1)[0]
@@ -127,12 +129,12 @@ class Bench:
         return found
 
     def launched(self, plans: list[EditPlan], settings: dict[str, Any]) -> Any:
-        """Without any graph: every kernel of the search launched by itself."""
+        """The search without CUDA graphs: every kernel is launched separately."""
         with unittest.mock.patch("redraft.decode.search.step_graphs", return_value=_NoGraphs()):
             return self.ours(plans, settings, "edit")
 
     def natural(self, batch: int, repeats: int) -> list[dict[str, Any]]:
-        """Each sentence ends when the search ends it. Eager only: what makes ends likely is a processor."""
+        """Sentences end at EOS. Without graphs only, as a logits processor makes EOS likely."""
         plans = make_plans(batch, seed=100 + batch)
         end = self.model.config.eos_token_id
         mask = make_inputs(plans, self.device)["attention_mask"]
@@ -140,7 +142,7 @@ class Bench:
             "num_beams": self.args.beams,
             "max_new_tokens": 2 * self.args.length,
             "do_sample": False,
-            "logits_processor": LogitsProcessorList([EndsLikeItsSource(mask, self.args.beams, end)]),
+            "logits_processor": LogitsProcessorList([EndAtSourceLength(mask, self.args.beams, end)]),
         }
         runs = {
             "plain": lambda: self.plain(plans, settings),
@@ -156,7 +158,7 @@ class Bench:
         return rows
 
     def growth(self, batch: int, repeats: int) -> dict[str, list[float]]:
-        """0 and 50 edits by the path of `edit`: a plan without edits would be searched as `beam`, which is quicker."""
+        """Time with 0 and 50 edits. Forces the `edit` code path: plans without edits would use plain beam search."""
         settings = self.fixed()
         many = make_plans(batch, seed=7, insertions=26, deletions=14, substitutions=10)
         tables = vocabulary_of(self.tokenizer).tables
@@ -169,15 +171,15 @@ class Bench:
             return self.interleaved(runs, self.args.warm, repeats)
 
     def peak_memory(self) -> dict[str, float]:
-        """Bytes at the peak, model included, each in a process of its own: on a GPU all that its allocator reserved."""
+        """Peak memory in bytes including the model, each in a separate process; on a GPU, allocator-reserved memory."""
         return {name: _in_own_process(name, self.args) for name in ("plain", "edit")}
 
     def compile_speed(self, count: int = 10000) -> float:
         plans = make_plans(count, seed=11)
-        began = time.perf_counter()
+        start = time.perf_counter()
         for compiled in Compiler(vocabulary_of(self.tokenizer)).compile(plans):
-            layout_of(compiled)
-        return time.perf_counter() - began
+            cached_layout(compiled)
+        return time.perf_counter() - start
 
 
 class _NoGraphs:
@@ -211,7 +213,7 @@ def _memory_of(bench: Bench, name: str) -> None:
 
 
 def peak_rss() -> int:
-    """The most bytes this process held. On Linux ru_maxrss also counts the process that started it: not that."""
+    """Peak resident memory of this process in bytes. Not ru_maxrss on Linux, which includes the parent process."""
     status = Path("/proc/self/status")
     if status.exists():
         return int(re.search(r"VmHWM:\s+(\d+) kB", status.read_text())[1]) * 1024
@@ -251,11 +253,11 @@ def main() -> None:
     parser.add_argument("--batches", default="1,8,32")
     parser.add_argument("--beams", type=int, default=20)
     parser.add_argument("--length", type=int, default=40)
-    parser.add_argument("--warm", type=int, default=2, help="runs before timing; the second captures graphs")
+    parser.add_argument("--warm", type=int, default=2, help="warm-up runs; the second one captures graphs")
     parser.add_argument("--repeats", default="5,5,5", help="timed runs for each batch size")
-    parser.add_argument("--small", action="store_true", help="a small model, to try the benchmark itself")
+    parser.add_argument("--small", action="store_true", help="a small model, to test the benchmark")
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--table", type=Path, help="write the tables to this file too")
+    parser.add_argument("--table", type=Path, help="also write the tables to this file")
     parser.add_argument("--memory-of", choices=["plain", "edit"], help=argparse.SUPPRESS)
     args = parser.parse_args()
     transformers.logging.set_verbosity_error()
@@ -283,7 +285,7 @@ def main() -> None:
     }
     say(f"\nFixed length {args.length}, beam {args.beams}; 6 insertions, 3 deletions, 2 substitutions\n")
     say(
-        "| batch | search | ms a batch, median [quartiles] | ms a step | ratio to plain | first call, ms |\n"
+        "| batch | search | ms/batch, median [quartiles] | ms/step | ratio to plain | first call, ms |\n"
         "|---|---|---|---|---|---|"
     )
     repeats = [int(number) for number in args.repeats.split(",")]
@@ -301,7 +303,7 @@ def main() -> None:
                 results.setdefault(f"{prefix}ratio_to_plain", {})[str(batch)] = round(middle / plain, 4)
                 results.setdefault(f"{prefix}ms_per_step", {})[str(batch)] = round(middle / args.length * 1e3, 3)
         results["plain_ms_per_step"][str(batch)] = round(plain / args.length * 1e3, 3)
-    say("\nNatural length, batch 8\n\n| search | ms a batch | tokens an output |\n|---|---|---|")
+    say("\nNatural length, batch 8\n\n| search | ms/batch | tokens/output |\n|---|---|---|")
     for row in bench.natural(8, max(1, repeats[1] // 2) if len(repeats) > 1 else 2):
         say(f"| {row['name']} | {spread(row['seconds'])} | {row['tokens']:.1f} |")
     growth = bench.growth(8, max(3, repeats[1] if len(repeats) > 1 else 3))

@@ -1,8 +1,8 @@
-"""Many clients at once against the service on this machine, beside the same model called one by one.
+"""Throughput and latency of the service with concurrent clients, compared with sequential calls of the same model.
 
 python -m benchmarks.bench_service --clients 32 --seconds 60 --out benchmarks/service_cpu.json
 
-The service runs in a process of its own; clients are threads here, each sending one sentence after another.
+The service runs in a separate process. Each client is a thread that sends one sentence after another.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     sources = SENTENCES.read_text(encoding="utf-8").splitlines()
-    expected, alone = one_by_one(sources, args.device)
+    expected, sequential_rate = one_by_one(sources, args.device)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -46,16 +46,16 @@ def main() -> None:
     finally:
         service.terminate()
         service.wait(30)
-    report = {"machine": machine(args), "clients": args.clients, "one_by_one": alone, **loaded}
+    report = {"machine": machine(args), "clients": args.clients, "one_by_one": sequential_rate, **loaded}
     print(json.dumps(report, indent=1))
     if args.out:
         args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     if loaded["errors"] or loaded["different"]:
-        raise SystemExit("some requests failed, or their answers differ from those of the model called one by one")
+        raise SystemExit("some requests failed, or their answers differ from those of sequential calls")
 
 
 def one_by_one(sources: list[str], device: str) -> tuple[dict[str, str], float]:
-    """What each sentence comes to, and sentences a second."""
+    """The output for each sentence, and sentences per second."""
     simplifier = Simplifier(device=device)
     simplifier(sources[0])
     began = time.perf_counter()
@@ -70,45 +70,45 @@ def wait_for(address: str) -> None:
             return
         except OSError:
             time.sleep(0.2)
-    raise SystemExit("the service has not started")
+    raise SystemExit("the service did not start")
 
 
 def load(address: str, expected: dict[str, str], clients: int, seconds: float) -> dict[str, Any]:
-    """Every client sends its sentences in turn until the time is over, and waits for its last answer."""
+    """Run the clients for `seconds`; each waits for its last answer."""
     times: list[float] = []
     errors: list[str] = []
     different = 0
-    until = time.perf_counter() + seconds
+    deadline = time.perf_counter() + seconds
 
     def client(number: int) -> None:
         nonlocal different
         sources = list(expected)
-        while time.perf_counter() < until:
+        while time.perf_counter() < deadline:
             source = sources[number % len(sources)]
             number += 1
-            began = time.perf_counter()
+            start = time.perf_counter()
             try:
-                answer = json.loads(urllib.request.urlopen(asked(address, source), timeout=120).read())
+                answer = json.loads(urllib.request.urlopen(post_request(address, source), timeout=120).read())
             except OSError as error:
                 errors.append(str(error))
                 continue
-            times.append(time.perf_counter() - began)
+            times.append(time.perf_counter() - start)
             different += answer["text"] != expected[source]
 
-    began = time.perf_counter()
+    start_time = time.perf_counter()
     threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    took = time.perf_counter() - began
+    elapsed = time.perf_counter() - start_time
     return {
-        "requests": len(times), "errors": len(errors), "different": different, "a_second": len(times) / took,
+        "requests": len(times), "errors": len(errors), "different": different, "a_second": len(times) / elapsed,
         "median_s": statistics.median(times), "p95_s": statistics.quantiles(times, n=20)[-1],
     }  # fmt: skip
 
 
-def asked(address: str, source: str) -> urllib.request.Request:
+def post_request(address: str, source: str) -> urllib.request.Request:
     body = json.dumps({"sentences": [{"source": source}]}).encode()
     return urllib.request.Request(address, body, {"Content-Type": "application/json"})
 

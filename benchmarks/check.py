@@ -1,4 +1,4 @@
-"""Before anything is timed: the same answers as `transformers` and as the slow twin."""
+"""Checks before timing: outputs equal those of `transformers` and of the reference search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def check_beam(bench: Bench, batch: int = 4) -> str:
-    """Our plain beam search gives the tokens of transformers'; where it does not, scores as close as rounding."""
+    """Plain beam search gives the same tokens as transformers, or scores that differ only by rounding."""
     plans = make_plans(batch, seed=5)
     settings = {"num_beams": bench.args.beams, "max_new_tokens": bench.args.length, "do_sample": False}
     asked = {**settings, "return_dict_in_generate": True, "output_scores": True}
@@ -34,7 +34,7 @@ def check_beam(bench: Bench, batch: int = 4) -> str:
 
 
 class _Recorder:
-    """Passes a model's scores on and remembers them by prefix, so that the twin sees the very same numbers."""
+    """Records a model's scores by prefix, so that the reference search uses exactly the same numbers."""
 
     def __init__(self, steps: TransformersSteps, beams: int) -> None:
         self._steps = steps
@@ -59,18 +59,18 @@ class _Recorder:
         self._steps.reorder(parent)
 
     def _keep(self, scores: Tensor) -> Tensor:
-        wide = scores.double()  # the twin adds in double precision, so the search must too
+        wide = scores.double()  # the reference search adds in double precision
         for batch, rows in enumerate(self.rows):
             for beam, row in enumerate(rows):
                 self.known[batch].setdefault(row, wide[batch, beam].tolist())
-        for batch, rows in enumerate(self.rows):  # a prefix met twice must answer twice the same
+        for batch, rows in enumerate(self.rows):  # equal prefixes must have equal scores
             for beam, row in enumerate(rows):
                 wide[batch, beam] = torch.tensor(self.known[batch][row], dtype=wide.dtype)
         return wide
 
 
 def check_edit(bench: Bench, batch: int = 2, length: int = 10, beams: int = 6) -> str:
-    """The vectorised search gives what the slow twin gives on the same scores."""
+    """The vectorised search equals the reference search on the same scores."""
     plans = make_plans(batch, seed=6)
     compiled = Compiler(vocabulary_of(bench.tokenizer)).compile(plans)
     config = DecodeConfig(beams=beams)
@@ -90,12 +90,12 @@ def check_edit(bench: Bench, batch: int = 2, length: int = 10, beams: int = 6) -
         recorder = _Recorder(steps, beams)
         found = search(recorder, [plan.source for plan in plans], compiled, config, [length] * batch)
         for place, plan in enumerate(compiled):
-            twin = reference_search(
+            expected = reference_search(
                 lambda prefix, place=place: recorder.known[place][prefix],  # type: ignore[misc]
                 plan, config, end_tokens=recorder.end_tokens, max_tokens=length,
             )  # fmt: skip
             own = [(one.tokens, one.log_prob, one.edit_score) for one in found[place]]
-            agreed.append(own == [(one.tokens, one.log_prob, one.edit_score) for one in twin][: len(own)])
+            agreed.append(own == [(one.tokens, one.log_prob, one.edit_score) for one in expected][: len(own)])
         return input_ids
 
     bench.model.generate(
@@ -106,12 +106,12 @@ def check_edit(bench: Bench, batch: int = 2, length: int = 10, beams: int = 6) -
         custom_generate=decode,
     )
     if not all(agreed):
-        raise SystemExit(f"edit differs from its twin: {agreed}")
-    return f"edit = slow twin on {sum(agreed)}/{batch} sentences, {beams} hypotheses each"
+        raise SystemExit(f"edit differs from the reference search: {agreed}")
+    return f"edit = reference search on {sum(agreed)}/{batch} sentences, {beams} hypotheses each"
 
 
 def check_graphs(bench: Bench, batch: int = 4) -> str:
-    """Steps replayed from a graph give what steps launched one by one give."""
+    """Steps replayed from a CUDA graph equal steps launched kernel by kernel."""
     settings = {"num_beams": bench.args.beams, "max_new_tokens": bench.args.length, "do_sample": False}
     equal = 0
     for seed in (21, 22):

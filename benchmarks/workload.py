@@ -1,4 +1,4 @@
-"""The model, tokenizer and plans that the benchmarks run: made in memory from seeds, no download."""
+"""Model, tokenizer and plans of the benchmarks, generated in memory from random seeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SMALL = {**BART_BASE, "vocab_size": 5000, "d_model": 96, "encoder_ffn_dim": 128,
 
 
 def make_model(shape: dict[str, int | None], device: str, dtype: torch.dtype) -> BartForConditionalGeneration:
-    """Random weights, wide enough apart that log-probabilities differ clearly from token to token."""
+    """A model with random weights. The large standard deviation makes log-probabilities clearly different."""
     torch.manual_seed(0)
     model = BartForConditionalGeneration(BartConfig(**shape, init_std=0.06))
     return model.eval().to(device=device, dtype=dtype)
@@ -45,7 +45,7 @@ def made_up_words(count: int = 12000) -> list[str]:
 
 @cache
 def make_tokenizer(size: int = 4000) -> PreTrainedTokenizerFast:
-    """Byte-level BPE as BART's, of fewer tokens than the model writes: the rest of its vocabulary has no text."""
+    """Byte-level BPE like BART's, but smaller than the model's vocabulary: the other ids have no text."""
     rng = random.Random(2)
     words = made_up_words()
     text = [" ".join(words[min(int(rng.paretovariate(0.8)), len(words)) - 1] for _ in range(12)) for _ in range(4000)]
@@ -68,7 +68,7 @@ def make_tokenizer(size: int = 4000) -> PreTrainedTokenizerFast:
 def make_plans(
     count: int, seed: int, insertions: int = 6, deletions: int = 3, substitutions: int = 2
 ) -> list[EditPlan]:
-    """Sentences of 16 to 24 made-up words with edits about words of theirs."""
+    """Plans for sentences of 16 to 24 made-up words, with edits of some of these words."""
     rng = random.Random(seed)
     words = made_up_words()
     plans = []
@@ -83,8 +83,8 @@ def make_plans(
     return plans
 
 
-class EndsLikeItsSource(LogitsProcessor):
-    """Makes the end likely once a row is as long as its source: random weights would end at once or never."""
+class EndAtSourceLength(LogitsProcessor):
+    """Makes EOS likely once an output is as long as its source; with random weights it would come at once or never."""
 
     def __init__(self, attention_mask: torch.Tensor, beams: int, end: int) -> None:
         self._lengths = attention_mask.sum(1).repeat_interleave(beams)

@@ -33,7 +33,7 @@ def after_a_step_without_one() -> None:
         if run.progress.step == 15:
             die()
 
-    whole_update, RewriterRun._update = RewriterRun._update, update
+    whole_update, RewriterRun.update = RewriterRun.update, update
 
 
 def before_the_first_one() -> None:
@@ -42,7 +42,7 @@ def before_the_first_one() -> None:
         if run.progress.step == 2:
             die()
 
-    whole_update, RewriterRun._update = RewriterRun._update, update
+    whole_update, RewriterRun.update = RewriterRun.update, update
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from redraft.cli.console import Terminated
-from redraft.cli.worker_processes import share_out, terminable
+from redraft.cli.worker_processes import run_in_processes, terminable
 
 
 def work(folder: str, number: int) -> None:
@@ -20,7 +20,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell starts in the background ignores it
     try:
         with terminable():
-            share_out(work, (sys.argv[1],), 2)
+            run_in_processes(work, (sys.argv[1],), 2)
     except Terminated:
         sys.exit(143)
     except KeyboardInterrupt:

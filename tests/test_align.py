@@ -13,18 +13,18 @@ from redraft.align.aligner_network import HeadConfig
 from redraft.align.aligners import make_aligner
 from redraft.align.exact_aligner import ExactAligner, align_exactly, lemma
 from redraft.align.gold_alignments import GoldPair, read_gold
-from redraft.align.links import parse_links, shown_links
+from redraft.align.links import parse_links, format_links
 from redraft.align.trained_aligner import TrainedAligner
 from redraft.align.vector_aligner import VectorAligner, argmax, itermax, match
 from redraft.align.word_batches import PairReader
 from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
 from redraft.errors import ConfigError, CorpusError, ModelError
-from redraft.evaluate.alignment_scores import score_different, score_links
+from redraft.evaluate.alignment_scores import score_non_identical, score_links
 from redraft.fit.aligner import aligner_training as fit
 from redraft.fit.aligner.aligner_training import AlignerTraining, train_aligner
 from redraft.fit.aligner.gold_splits import EVALUATION, MAIN, OTHER, read_sets
 from redraft.text.function_words import is_content
-from redraft.text.words import normal
+from redraft.text.words import normalise
 from small_models import save_small_bert
 
 
@@ -37,7 +37,7 @@ def links(text):
 
 def test_links_as_text():
     assert links("0-0 12-3 0-0") == {(0, 0), (12, 3)}
-    assert shown_links([(12, 3), (2, 1), (2, 0)]) == "2-0 2-1 12-3"
+    assert format_links([(12, 3), (2, 1), (2, 0)]) == "2-0 2-1 12-3"
     assert links("") == frozenset()
     for bad in ("3", "a-1", "1-", "1--2", "-1-2"):
         with pytest.raises(CorpusError, match="is no link"):
@@ -71,9 +71,9 @@ def test_scores_by_hand():
     found = [links("0-0 0-1"), links("0-0"), frozenset()]
     scores = score_links(found, gold)
     assert (scores.precision, scores.recall) == pytest.approx((100 * 2.5 / 3, 100 * 2.5 / 3))
-    different = score_different(found, gold)  # 0-1 is wrong, 1-1 is missing; A and a are the same word
+    different = score_non_identical(found, gold)  # 0-1 is wrong, 1-1 is missing; A and a are the same word
     assert (different.precision, different.recall, different.f1) == (0, 0, 0)
-    assert score_different([links("1-1"), frozenset(), frozenset()], gold).f1 == 100
+    assert score_non_identical([links("1-1"), frozenset(), frozenset()], gold).f1 == 100
     assert score_links([frozenset()] * 3, gold).f1 == pytest.approx(100 / 3)
 
 
@@ -93,7 +93,7 @@ EXACT = [
 
 @pytest.mark.parametrize("source, target, expected", EXACT)
 def test_exact_links(source, target, expected):
-    assert shown_links(align_exactly(source.split(), target.split())) == expected
+    assert format_links(align_exactly(source.split(), target.split())) == expected
 
 
 WORDS = st.lists(st.sampled_from(["the", "The", "cat", "cats", "ran", "runs", ".", "-LRB-", "(", "11"]), max_size=12)
@@ -104,7 +104,7 @@ def test_exact_links_are_one_to_one_and_between_like_words(source, target):
     found = align_exactly(source, target)
     assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
     for i, j in found:
-        assert lemma(normal(source[i])) == lemma(normal(target[j]))
+        assert lemma(normalise(source[i])) == lemma(normalise(target[j]))
 
 
 def test_the_exact_aligner_is_quick_on_endless_sentences():
@@ -193,19 +193,19 @@ def gold(tmp_path_factory):
         rows = []
         for _ in range(120):
             source, target, found = made_up(rng)
-            rows.append(f"i\t{' '.join(source)}\t-\t{' '.join(target)}\t-\t-\t-\t{shown_links(found)}\t\t\n")
+            rows.append(f"i\t{' '.join(source)}\t-\t{' '.join(target)}\t-\t-\t-\t{format_links(found)}\t\t\n")
         (folder / name).write_text("".join(rows), encoding="utf-8")
     for name in OTHER:
         items = []
         for _ in range(20):
             source, target, found = made_up(rng)
-            items.append({"source": " ".join(source), "target": " ".join(target), "sureAlign": shown_links(found),
+            items.append({"source": " ".join(source), "target": " ".join(target), "sureAlign": format_links(found),
                           "possibleAlign": ""})  # fmt: skip
         (folder / name).write_text(json.dumps(items + items[:3]), encoding="utf-8")
     return folder
 
 
-TRAINING = AlignerTraining(epochs=12, batch=16, held=20, encoder_rate=1e-3, head_rate=3e-3,
+TRAINING = AlignerTraining(epochs=12, batch=16, held_out=20, encoder_learning_rate=1e-3, head_learning_rate=3e-3,
                            head=HeadConfig(projections=4, size=8, channels=8, depth=1))  # fmt: skip
 
 
@@ -255,34 +255,34 @@ def test_a_training_that_was_killed_goes_on(encoder, gold, tmp_path, monkeypatch
     short = AlignerTraining(**{**vars(TRAINING), "epochs": 3})
     quiet = lambda text: None  # noqa: E731
     train_aligner(encoder, gold, tmp_path / "whole", short, device="cpu", say=quiet)
-    step, done = fit._Run._step, []
+    loss, done = fit._AlignerLoop.compute_loss, []
 
-    def dies(self, *args):
+    def dies(self, step):
         if len(done) == 30:
             raise Killed
         done.append(1)
-        return step(self, *args)
+        return loss(self, step)
 
-    monkeypatch.setattr(fit, "_EVERY", 10)
-    monkeypatch.setattr(fit._Run, "_step", dies)
+    monkeypatch.setattr(fit, "_SAVE_EVERY", 10)
+    monkeypatch.setattr(fit._AlignerLoop, "compute_loss", dies)
     with pytest.raises(Killed):
         train_aligner(encoder, gold, tmp_path / "killed", short, device="cpu", say=quiet)
     assert (tmp_path / "killed" / "checkpoint.pt").exists()
-    monkeypatch.setattr(fit._Run, "_step", step)
+    monkeypatch.setattr(fit._AlignerLoop, "compute_loss", loss)
     said = []
     train_aligner(encoder, gold, tmp_path / "killed", short, device="cpu", say=said.append)
-    assert "going on from step 30" in said
+    assert "resuming from step 30" in said
     one, other = (load_eight_bit(tmp_path / name / "aligner.safetensors") for name in ("whole", "killed"))
     assert all(torch.allclose(one[name], other[name], atol=0.05) for name in one)
 
 
 def test_a_checkpoint_of_other_settings_is_refused(encoder, gold, tmp_path, monkeypatch):
     short = AlignerTraining(**{**vars(TRAINING), "epochs": 1})
-    monkeypatch.setattr(fit, "_EVERY", 5)
-    monkeypatch.setattr(fit._Run, "choose_threshold", lambda self: 1 / 0)
+    monkeypatch.setattr(fit, "_SAVE_EVERY", 5)
+    monkeypatch.setattr(fit, "choose_threshold", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         train_aligner(encoder, gold, tmp_path, short, device="cpu", say=lambda text: None)
-    with pytest.raises(ConfigError, match="other settings"):
+    with pytest.raises(ConfigError, match="another training: there settings.epochs"):
         train_aligner(encoder, gold, tmp_path, TRAINING, device="cpu", say=lambda text: None)
 
 
@@ -293,26 +293,26 @@ def test_no_sentence_of_an_evaluation_set_is_trained_on_from_elsewhere(gold, tmp
     items = json.loads((gold / OTHER[0]).read_text(encoding="utf-8"))
     items.append({"source": " ".join(tested.source).upper(), "target": "w1", "sureAlign": "", "possibleAlign": ""})
     (tmp_path / OTHER[0]).write_text(json.dumps(items), encoding="utf-8")
-    before, after = read_sets(gold, TRAINING.held), read_sets(tmp_path, TRAINING.held)
+    before, after = read_sets(gold, TRAINING.held_out), read_sets(tmp_path, TRAINING.held_out)
     assert after.left_out == before.left_out + 1
     assert len(after.other) == len(before.other)
-    assert len(before.held) == 40
-    assert not {pair.source for pair in before.held} & {pair.source for pair in before.main}
+    assert len(before.held_out) == 40
+    assert not {pair.source for pair in before.held_out} & {pair.source for pair in before.main}
     (tmp_path / MAIN[0]).unlink()
     with pytest.raises(CorpusError, match=r"lacks wiki-train.tsv"):
-        read_sets(tmp_path, TRAINING.held)
+        read_sets(tmp_path, TRAINING.held_out)
 
 
 def test_gold_files_can_be_left_out(gold, tmp_path):
     for name in ("wiki-train.tsv", *EVALUATION):
         (tmp_path / name).write_bytes((gold / name).read_bytes())
-    sets = read_sets(tmp_path, TRAINING.held, ["mtref", "msr.edinburgh", "gold.train", "RTE2"])
+    sets = read_sets(tmp_path, TRAINING.held_out, ["mtref", "msr.edinburgh", "gold.train", "RTE2"])
     assert sets.other == []
-    assert sets.main == read_sets(gold, TRAINING.held).main[: len(sets.main)]
+    assert sets.main == read_sets(gold, TRAINING.held_out).main[: len(sets.main)]
     with pytest.raises(CorpusError, match=r"lacks msr.edinburgh.train.json\."):
-        read_sets(tmp_path, TRAINING.held, ["mtref", "gold.train", "RTE2"])
+        read_sets(tmp_path, TRAINING.held_out, ["mtref", "gold.train", "RTE2"])
     with pytest.raises(ConfigError, match="leaves no gold alignments"):
-        read_sets(tmp_path, TRAINING.held, ["mtref", "wiki"])
+        read_sets(tmp_path, TRAINING.held_out, ["mtref", "wiki"])
 
 
 def test_vectors_of_an_encoder(encoder):
@@ -330,7 +330,7 @@ def test_aligners_by_name(encoder, trained):
         make_aligner("magic")
     with pytest.raises(ConfigError, match="needs an encoder"):
         make_aligner("vectors")
-    with pytest.raises(ModelError, match=r"holds no aligner: .*aligner\.json"):
+    with pytest.raises(ModelError, match=r"does not contain an aligner: .*aligner\.json"):
         make_aligner("trained", encoder=encoder)
 
 
@@ -351,6 +351,6 @@ def test_batches_hold_every_word_once(pairs):
         assert batch.target_words[row].sum(-1).round().tolist() == [1] * len(target) + [0] * (
             batch.target_words.shape[1] - len(target)
         )
-        assert int(batch.cells[row].sum()) == len(source) * len(target)
+        assert int(batch.pair_mask[row].sum()) == len(source) * len(target)
         same = [[float(a.lower() == b.lower()) for b in target] for a in source]
-        assert batch.facts[row, 0, : len(source), : len(target)].tolist() == same
+        assert batch.features[row, 0, : len(source), : len(target)].tolist() == same

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import redraft
 
 ROOT = Path(redraft.__file__).parent
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "architecture.md"
 STAGES = (
     "models", "text", "align", "plan", "constrain", "check", "decode", "simplify", "evaluate", "fit", "tune",
     "experiment", "serve", "cli",
@@ -24,6 +26,7 @@ NO_TORCH = (
         for name in (
             "edits", "plan_files", "verdicts", "extraction", "prediction", "user_constraints", "marked_source",
             "apply_edits", "placeholders", "common_names", "target_guard",
+            "target_guard_tables", "wordnet_relations",
         )
     ),
     "constrain/mark_tokens.py",
@@ -92,3 +95,35 @@ def test_every_public_name_can_be_had() -> None:
 def test_no_two_modules_share_a_name() -> None:
     names = [Path(module).stem for module in modules() if Path(module).stem != "__init__"]
     assert {name for name in names if names.count(name) > 1} == set()
+
+
+def listed_files() -> set[str]:
+    """The rows of the tables of files in docs/architecture.md, each with the folder of its heading."""
+    text = PAGE.read_text(encoding="utf-8").split("\n## Files\n")[1].split("\n## ")[0]
+    found = set()
+    for section in text.split("\n### ")[1:]:
+        folder = re.match("`(.+?/)`", section)
+        rows = re.findall(r"^\| `(.+?)` \|", section, re.MULTILINE)
+        found |= {(folder[1] if folder else "") + row for row in rows}
+    return found
+
+
+def test_the_page_lists_every_module() -> None:
+    assert {name for name in modules() if not name.endswith("__init__.py")} - listed_files() == set()
+
+
+def test_what_the_page_lists_exists() -> None:
+    assert len(listed_files()) > 100
+    assert [name for name in sorted(listed_files()) if not (ROOT / name).exists()] == []
+
+
+def test_paths_that_the_page_names_exist() -> None:
+    """Such as `decode/step.py`, wherever the page names them."""
+    folders = "|".join(STAGES)
+    named = re.findall(rf"`((?:{folders})/[\w./]+\.\w+)`", PAGE.read_text(encoding="utf-8"))
+    assert len(named) > 50
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_page_has_the_stages_in_order() -> None:
+    assert ", ".join(STAGES) in " ".join(PAGE.read_text(encoding="utf-8").split())

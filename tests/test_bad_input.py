@@ -12,7 +12,7 @@ import pytest
 from bad_inputs import Case, all_cases
 from time_limit import within
 
-SECONDS = 10  # of the processor, for one command
+SECONDS = 60  # of CPU time for one command; only guards against hangs
 
 
 @pytest.fixture(scope="module", autouse=True)

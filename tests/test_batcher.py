@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from redraft.cancellation import yield_point
+from redraft.cooperative_scheduling import yield_point
 from redraft.serve.batcher import BatchAbandoned, Batcher, DeadlineExceeded, QueueFull
 from redraft.serve.limits import Limits
 
@@ -84,7 +84,7 @@ def test_a_full_queue_refuses_at_once(rewriting):
         first = await held(rewriting, batcher)
         waiting = asyncio.create_task(batcher.submit(["b", "c", "d"], "a"))
         await asyncio.sleep(0)
-        with pytest.raises(QueueFull, match="3 sentences wait already, this request has 2, and the queue holds 4"):
+        with pytest.raises(QueueFull, match=r"the queue holds 4 sentences: 3 .*, .* 2"):
             await batcher.submit(["e", "f"], "a")
         rewriting.gate.set()
         assert (await first, await waiting) == (["FIRST"], ["B", "C", "D"])
@@ -178,7 +178,7 @@ class Pausing:
 
 def paused(rewriting, scenario, **changes):
     async def main():
-        batcher = Batcher(rewriting, limits(**{"wait_ms": 0, "turn": 0.02, "batch": 1, "queue": 9, **changes}))
+        batcher = Batcher(rewriting, limits(**{"wait_ms": 0, "time_slice": 0.02, "batch": 1, "queue": 9, **changes}))
         try:
             await asyncio.wait_for(scenario(batcher), 20)
         finally:
@@ -204,7 +204,7 @@ def test_a_slow_batch_holds_up_nobody():
 
 def test_a_batch_that_must_be_alone_lets_nobody_go_first(monkeypatch):
     rewriting = Pausing()
-    monkeypatch.setattr("test_batcher.yield_point", partial(yield_point, alone=True))
+    monkeypatch.setattr("test_batcher.yield_point", partial(yield_point, cancel_only=True))
 
     async def scenario(batcher):
         slow = asyncio.create_task(batcher.submit(["slow"], "k"))
@@ -241,7 +241,7 @@ def test_no_more_batches_are_under_way_than_may_be():
         rewriting.slow.clear()
         assert len(await asyncio.gather(*slow)) == 4
 
-    paused(rewriting, scenario, under_way=2)
+    paused(rewriting, scenario, concurrent_batches=2)
 
 
 def test_a_batch_that_nobody_waits_for_ends_at_its_next_pause():
@@ -254,7 +254,7 @@ def test_a_batch_that_nobody_waits_for_ends_at_its_next_pause():
         assert await batcher.submit(["a"], "k") == ["A"]
         assert rewriting.ended == [["a"]]
 
-    paused(rewriting, scenario, deadline=0.1, turn=60)
+    paused(rewriting, scenario, deadline=0.1, time_slice=60)
 
 
 def test_batches_end_when_the_service_stops():

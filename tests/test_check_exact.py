@@ -4,7 +4,7 @@ import pytest
 
 from redraft.check.exact_checks import findings
 from redraft.check.rules.rule_types import Finding
-from redraft.plan.phrases import find
+from redraft.plan.phrases import find_spans
 
 # Rule → (source, output, the kind that is found, or None where nothing may be found).
 CASES = {
@@ -245,8 +245,8 @@ def test_rule(source, output, kind):
 def test_the_words_of_a_finding_stand_in_the_texts(source, output, kind):
     for finding in findings(source, output):
         assert finding.source or finding.text
-        assert all(find(source.lower(), [phrase.lower()]) for phrase in finding.source)
-        assert all(find(output.lower(), [phrase.lower()]) for phrase in finding.text)
+        assert all(find_spans(source.lower(), [phrase.lower()]) for phrase in finding.source)
+        assert all(find_spans(output.lower(), [phrase.lower()]) for phrase in finding.text)
 
 
 @pytest.mark.parametrize("text", [case[0] for cases in CASES.values() for case in cases] + ODD_TEXTS)

@@ -20,7 +20,7 @@ def texts(tmp_path):
 def test_the_table_has_the_riskiest_first(command, texts):
     status, out, err = command("check", *texts)
     assert status == 0
-    assert "2 of 3 may not say the same" in err
+    assert "2 of 3 lines may not say the same" in err
     assert "The doctor began." not in out
     risks = [int(line.split("  ")[1].rstrip("%")) for line in out.splitlines() if line.startswith("! line")]
     assert len(risks) == 2
@@ -74,7 +74,7 @@ def test_mistakes(command, texts, tmp_path, flags, problem):
 def test_strict_and_no_check_exclude_one_another(command):
     status, _, err = command("simplify", "--strict-meaning", "--no-check", "It is so.")
     assert status == 2
-    assert "--strict-meaning needs the check" in err
+    assert "--strict-meaning and --no-check cannot be combined" in err
 
 
 def test_evaluate_counts_the_outputs_at_risk(command, texts, tmp_path):

@@ -37,7 +37,7 @@ def test_sentences_of_a_document_as_json(tmp_path, capsys):
 @pytest.mark.parametrize("more", [["x"], ["--input", "y"], ["--plan", "z.jsonl"], ["--resume", "--out", "o"]])
 def test_a_document_goes_alone(more, tmp_path, capsys):
     assert main(["simplify", *SCRIPTED, "--document", str(tmp_path / "letter.txt"), *more]) == 2
-    assert "--document is a text by itself" in capsys.readouterr().err
+    assert "--document cannot be combined with" in capsys.readouterr().err
 
 
 def test_a_document_that_is_no_text(tmp_path, capsys):

@@ -47,7 +47,7 @@ def test_one_object_for_each_file(evaluate):
 def test_a_table_for_people(evaluate):
     status, out, _ = evaluate(*FILES, "--outputs", "copy.txt")
     assert status == 0
-    assert out.startswith("files/source.txt: 3 sentences, 1 reference, intervals of 95 %\n")
+    assert out.startswith("files/source.txt: 3 sentences, 1 reference, 95 % intervals\n")
     assert "SARI" in out
     assert "copy.txt" in out
 
@@ -141,8 +141,8 @@ def test_what_is_odd_about_a_file_is_said(evaluate, here):
     (here / "odd.txt").write_bytes("\r\n".join([*SIMPLE[:2], ""]).encode() + b"\r\n")
     status, _, err = evaluate(*FILES, "--outputs", "odd.txt")
     assert status == 0
-    assert "odd.txt: Windows line ends" in err
-    assert "odd.txt: nothing in line 3" in err
+    assert "odd.txt: Windows line endings" in err
+    assert "odd.txt: no text in line 3" in err
 
 
 @needs_corpora
@@ -159,19 +159,19 @@ def test_a_published_corpus_in_one_line(evaluate, here):
 
 MISTAKES = [
     pytest.param([], "there is nothing to score", "--outputs", id="nothing"),
-    pytest.param(["--outputs", "copy.txt"], "no corpus is named", "--corpus NAME", id="no-corpus"),
+    pytest.param(["--outputs", "copy.txt"], "no corpus is given", "--corpus NAME", id="no-corpus"),
     pytest.param(
-        [*FILES, "--corpus", "turk", "--outputs", "copy.txt"], "given together", "Leave one", id="two-corpora"
+        [*FILES, "--corpus", "turk", "--outputs", "copy.txt"], "--corpus cannot be combined", "Remove one", id="two-corpora"
     ),
-    pytest.param(["--corpus", "turk", "--outputs", "copy.txt"], "no folder with corpora", "--data", id="no-data"),
+    pytest.param(["--corpus", "turk", "--outputs", "copy.txt"], "no data folder", "--data", id="no-data"),
     pytest.param(["--corpus", "news", "--outputs", "copy.txt"], '"news" is not known', "turk_legacy", id="unknown"),
     pytest.param([*FILES, "--outputs", "none.txt"], "none.txt does not exist", "path", id="no-file"),
-    pytest.param([*FILES, "--outputs", "copy.txt", "copy.txt"], "named twice", "once", id="twice"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "copy.txt"], "given twice", "once", id="twice"),
     pytest.param(
         [*FILES, "--outputs", "copy.txt", "--references", "7"], "no reference 7", "the number of one: 0", id="reference"
     ),
     pytest.param(
-        [*FILES, "--outputs", "copy.txt", "--references", "some"], "nor all, nor first", "all", id="references"
+        [*FILES, "--outputs", "copy.txt", "--references", "some"], "nor one of: all, first", "--references all", id="references"
     ),
     pytest.param([*FILES, "--outputs", "copy.txt", "--samples", "x"], '"x" is not a whole', "--samples", id="samples"),
     pytest.param([*FILES, "--outputs", "copy.txt", "--test", "t"], "value for '--test'", "bootstrap", id="test"),
@@ -188,11 +188,11 @@ MISTAKES = [
         id="other-sources",
     ),
     pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "none.jsonl"], "No such file", "none", id="no-oracle"),
-    pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "one.jsonl"], "there to judge", "--plans", id="oracle"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "one.jsonl"], "--oracle requires --plans", "Add --plans", id="oracle"),
     pytest.param([*FILES, "--outputs", "copy.txt", "--plans", "one.jsonl"], "one.jsonl has 1 plans", "one", id="plans"),
-    pytest.param([*FILES, "--outputs", "copy.txt", "--split", "test"], "--split and --data", "Leave", id="split"),
-    pytest.param(["--source", "source.txt", "--outputs", "copy.txt"], "without --reference", "Add", id="no-reference"),
-    pytest.param([*FILES, "--outputs", "-", "-"], "standard input is named twice", "file", id="stdin-twice"),
+    pytest.param([*FILES, "--outputs", "copy.txt", "--split", "test"], "--split and --data require --corpus", "Remove", id="split"),
+    pytest.param(["--source", "source.txt", "--outputs", "copy.txt"], "--source requires --reference", "Add --reference", id="no-reference"),
+    pytest.param([*FILES, "--outputs", "-", "-"], "standard input is given twice", "file", id="stdin-twice"),
     pytest.param([*FILES, "--outputs", "copy.txt", "--samples", "9" * 12], "is not a whole", "--samples", id="many"),
     pytest.param([*FILES, "--outputs", "odd.jsonl"], "edits: must be a list", "simplify", id="edits-no-list"),
     pytest.param([*FILES, "--outputs", "half.jsonl"], "this is no result", "simplify", id="half-a-pair"),

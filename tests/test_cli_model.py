@@ -49,7 +49,7 @@ def test_a_package_without_weights_says_what_to_type(command, tmp_path, monkeypa
     monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: tmp_path)
     status, out, err = command("simplify", SHORT)
     assert (status, out) == (2, "")
-    assert "comes without its model" in err
+    assert "lacks the bundled model" in err
     assert "scripted:TABLE.json" in err
 
 
@@ -68,7 +68,7 @@ def test_a_long_sentence_is_rewritten_in_pieces(simplify, folder):
     assert (long["pieces"], len(long["candidates"])) == (len(outputs), 1)
     assert "pieces" not in short
     assert json.loads(simplify(SHORT, "--json")[1])["output"] == short["output"]
-    assert (status, err) == (0, "redraft: longer than the model reads, so rewritten in pieces: 2 lines\n")
+    assert (status, err) == (0, "redraft: too long for the model and therefore rewritten in pieces: 2 lines\n")
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 50])
@@ -112,7 +112,7 @@ def test_a_refused_line_does_not_stop_the_rest(simplify):
     assert first == last != ""
     assert long != ""
     assert "skipped: <stdin>:2: the sentence " in err
-    assert "longer than the model reads, so rewritten in pieces: 1 line\n" in err
+    assert "rewritten in pieces: 1 line\n" in err
     assert "4 lines written, 1 of them left empty" in err
 
 

@@ -66,6 +66,37 @@ def test_mistakes_are_named_and_counted(tmp_path, capsys):
         assert f"{path}:{line}" in err
 
 
+@pytest.mark.parametrize(
+    "edit, words",
+    [
+        pytest.param({"delete": "zebra"}, ['edits[1].delete: "zebra" is not in the source', "Name words"], id="deletion"),
+        pytest.param({"substitute": "nurse", "with": ["a"]}, ['edits[1].substitute: "nurse" is not'], id="substitution"),
+        pytest.param({"delete": "commence"}, ['"commence" is not in the source'], id="part-of-a-word"),
+        pytest.param({"delete": "Physician"}, ['Write it as in the source: "physician"'], id="another-case"),
+        pytest.param({"delete": "zebra", "span": [4, 13]}, ["edits[1].span", '"zebra"'], id="with-a-span"),
+    ],
+)
+def test_words_that_are_not_in_the_source_cannot_be_deleted_or_replaced(tmp_path, capsys, edit, words):
+    path = tmp_path / "plans.jsonl"
+    plan = {"source": SOURCE, "edits": [{"insert": "zebu"}, edit]}
+    path.write_text(json.dumps({"source": "a"}) + "\n" + json.dumps(plan) + "\n")
+    assert main(["plan", "check", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert f"{path}:2, " in err
+    for word in words:
+        assert word in err
+
+
+def test_words_of_the_source_may_be_capitalised_or_with_lemma_inflected(tmp_path, capsys):
+    path = tmp_path / "plans.jsonl"
+    deletions = ["The", "the", "in the", "town"]
+    path.write_text(json.dumps({"source": SOURCE, "edits": [{"delete": phrase} for phrase in deletions]}))
+    assert main(["plan", "check", str(path)]) == 0
+    path.write_text(json.dumps({"source": SOURCE, "edits": [{"delete": "commence"}]}))
+    assert main(["plan", "check", str(path), "--variants", "lemma"]) == 0
+    assert "0 bad lines" in capsys.readouterr().out
+
+
 def test_a_good_file_is_right(capsys):
     assert main(["plan", "check", "examples/by_hand.jsonl"]) == 0
     assert "0 bad lines" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Long files: lines of like length together, in the order of the input, and gone on with after a stop."""
+"""Long files: batches of similar lengths, output in input order, and --resume after an interruption."""
 
 import io
 import json
@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from redraft.cli.main import main
-from redraft.progress_bar import with_bar
+from redraft.progress_bar import with_progress_bar
 
 SCRIPTED = ["--model", "scripted:examples/by_hand.json"]
 LINES = ["The artisans remain old .", "The old artisans", "", "The artisans remain .", "The"] * 60
@@ -58,7 +58,7 @@ def test_a_stopped_file_is_gone_on_with(sources, tmp_path, torn):
 def test_a_file_of_another_input_is_not_gone_on_with(sources, tmp_path, capsys):
     (tmp_path / "other.txt").write_text("a\n" * 500)
     assert simplify("--input", sources, "--out", tmp_path / "other.txt", "--resume") == 2
-    assert "has 500 lines, and the input only 300" in capsys.readouterr().err
+    assert "has 500 lines, but the input has only 300" in capsys.readouterr().err
     assert (tmp_path / "other.txt").read_text() == "a\n" * 500
 
 
@@ -69,7 +69,7 @@ def test_rows_of_other_sentences_are_not_gone_on_with(sources, tmp_path, capsys)
     out.write_text(begun)
     sources.write_text("\n".join(["They remain old .", *LINES]))
     assert simplify("--input", sources, "--json", "--out", out, "--resume") == 2
-    assert 'line 1 is about "The artisans remain old ."' in capsys.readouterr().err
+    assert 'line 1 is the result of "The artisans remain old ."' in capsys.readouterr().err
     assert out.read_text() == begun
 
 
@@ -82,7 +82,7 @@ def test_two_forms_do_not_come_into_one_file(sources, tmp_path, capsys, first, t
     begun = "".join(out.read_text().splitlines(keepends=True)[:7]) + "torn"
     out.write_text(begun)
     assert simplify("--input", sources, *then, "--out", out, "--resume") == 2
-    assert "result of --json" in capsys.readouterr().err
+    assert "JSON result" in capsys.readouterr().err
     assert out.read_text() == begun
 
 
@@ -108,7 +108,7 @@ def test_plain_text_is_not_gone_on_with_from_a_changed_input(sources, tmp_path, 
     begun = out.read_text()
     sources.write_text("\n".join(["They remain old .", *LINES]))
     assert simplify("--input", sources, "--out", out, "--resume") == 2
-    assert f"the input is not the one from which --out {out} was begun" in capsys.readouterr().err
+    assert f"the input has changed since --out {out} was started" in capsys.readouterr().err
     assert out.read_text() == begun
 
 
@@ -193,7 +193,7 @@ def test_an_interruption_leaves_whole_lines_and_says_how_to_go_on(sources, tmp_p
     assert written.endswith("\n")
     count = len(written.splitlines())
     assert 0 < count < len(LINES)
-    assert f"{count} lines in {out}; the same command with --resume goes on" in capsys.readouterr().err
+    assert f"{count} lines in {out}; rerun the command with --resume to continue" in capsys.readouterr().err
     monkeypatch.undo()
     assert simplify("--input", sources, "--out", out, "--resume") == 0
     assert len(out.read_text().splitlines()) == len(LINES)
@@ -204,7 +204,7 @@ def test_resuming_without_a_file_begins_it(sources, tmp_path):
     assert len((tmp_path / "new.txt").read_text().splitlines()) == len(LINES)
 
 
-@pytest.mark.parametrize("options, hint", [([], "Add --out FILE."), (["--out", "x", "--explain"], "Leave --explain")])
+@pytest.mark.parametrize("options, hint", [([], "Add --out FILE."), (["--out", "x", "--explain"], "Remove one of them")])
 def test_what_cannot_be_resumed_is_said(sources, capsys, options, hint):
     assert simplify("--input", sources, "--resume", *options) == 2
     assert hint in capsys.readouterr().err
@@ -219,11 +219,11 @@ def test_a_bar_is_for_terminals_and_changes_nothing(sources, monkeypatch):
     batches = [[1, 2], [3]]
     quiet = io.StringIO()
     monkeypatch.setattr("sys.stderr", quiet)
-    assert list(with_bar(batches, str(sources))) == batches
+    assert list(with_progress_bar(batches, str(sources))) == batches
     assert quiet.getvalue() == ""
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
-    assert list(with_bar(batches, str(sources), done=4)) == batches
+    assert list(with_progress_bar(batches, str(sources), done=4)) == batches
     assert f"/{len(LINES)}" in shown.getvalue()
 
 
@@ -231,4 +231,4 @@ def test_a_bar_is_for_terminals_and_changes_nothing(sources, monkeypatch):
 def test_a_device_cannot_be_gone_on_with(sources, capsys):
     """Reading what is there would never end."""
     assert simplify("--input", sources, "--resume", "--out", "/dev/full") == 2
-    assert "--out /dev/full is no file that can be gone on with" in capsys.readouterr().err
+    assert "--out /dev/full is not a regular file" in capsys.readouterr().err

@@ -8,16 +8,16 @@ from redraft.errors import CorpusError, ModelError
 from redraft.fit.planner.common_name_table import Review, common_names, main, mined_pairs, read_plain, with_forms
 from redraft.models import bundled
 from redraft.plan.common_names import CommonNames
-from redraft.text.word_frequency import Known, WordFrequency
+from redraft.text.word_frequency import WordStatistics, WordFrequency
 
 _COMMON = (
     "high blood pressure heart attack start begin started began begun starts begins attacks island group jaw lower"
 )
 _RARE = "hypertension myocardial infarction infarctions commence commenced commences commencing archipelago mandible"
 WORDS = WordFrequency(
-    {word: Known(5.0) for word in _COMMON.split()}
-    | {word: Known(2.5) for word in _RARE.split()}
-    | {"ill": Known(5.0, 1)}
+    {word: WordStatistics(5.0) for word in _COMMON.split()}
+    | {word: WordStatistics(2.5) for word in _RARE.split()}
+    | {"ill": WordStatistics(5.0, 1)}
 )
 SHIPPED = CommonNames.load()
 

@@ -10,16 +10,16 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redraft.constrain.clause_arrays import ALWAYS, lay_out
+from redraft.constrain.clause_arrays import ALWAYS, layout_plan
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
-from redraft.constrain.compiler import Compiler, compiler_for
-from redraft.constrain.packed_plans import pack
+from redraft.constrain.compiler import Compiler, compile_plans, compiler_for
+from redraft.constrain.packed_plans import pack_plans
 from redraft.constrain.vocabulary import TokenizerVocabulary, WordVocabulary, vocabulary_of
-from redraft.constrain.word_boundaries import STATES, tail_tables
+from redraft.constrain.word_boundaries import STATES, boundary_tables
 from redraft.decode.reference_search import reference_occurrences
 from redraft.errors import ModelError, PlanError
 from redraft.plan.edits import Edit, EditPlan
-from redraft.plan.phrases import find
+from redraft.plan.phrases import find_spans
 from tokenizers_in_memory import TOKENIZERS
 
 every_tokenizer = pytest.mark.parametrize("name", TOKENIZERS)
@@ -39,7 +39,7 @@ def ends_in_tokens(compiler: Compiler, tokens: list[int], plan: EditPlan) -> set
 
 def ends_in_text(compiler: Compiler, tokens: list[int], plan: EditPlan) -> set[int]:
     text = compiler.vocabulary.decode(tokens)
-    return {end for _, end in find(text, compiler.forms_in_text(plan, plan.edits[0].phrase))}
+    return {end for _, end in find_spans(text, compiler.forms_in_text(plan, plan.edits[0].phrase))}
 
 
 # Words, not substrings
@@ -165,7 +165,7 @@ def test_whole_words_are_exact(words, phrase):
 def test_which_occurrence_counts(edits, variants, expected):
     plan = EditPlan("The source", tuple(edits))
     compiled = compiler_for(TOKENIZERS["byte-level"](), variants).compile([plan])[0]
-    assert [clause.need for clause in compiled.clauses if clause.role != "target"] == expected
+    assert [clause.threshold for clause in compiled.clauses if clause.role != "target"] == expected
 
 
 # Variants
@@ -187,19 +187,19 @@ def texts_of(clause: Clause) -> list[str]:
                  "remain remains remained remaining Remain Remains Remained Remaining", id="lemma"),
 ])  # fmt: skip
 def test_variants(variants, phrase, source, forms):
-    compiled = compile(inserting(phrase, source=source), TOKENIZERS["byte-level"](), variants=variants)[0]
+    compiled = compile_plans(inserting(phrase, source=source), TOKENIZERS["byte-level"](), variants=variants)[0]
     assert {text.strip(" '") for text in texts_of(compiled.clauses[0])} == set(forms.split())
 
 
 def test_a_quote_joined_to_the_word_is_a_variant_of_its_own():
     """Byte-level BPE takes 't for a contraction, so 'tall is written as 't and all."""
-    compiled = compile(inserting("tall"), TOKENIZERS["byte-level"]())[0]
+    compiled = compile_plans(inserting("tall"), TOKENIZERS["byte-level"]())[0]
     assert "'tall" in texts_of(compiled.clauses[0])
 
 
 def test_a_target_that_is_an_inflection_of_its_source_is_no_source():
     plan = EditPlan("any", (Edit.substitute("remains", "remain"),))
-    source, target = compile(plan, TOKENIZERS["byte-level"](), variants="lemma")[0].clauses
+    source, target = compile_plans(plan, TOKENIZERS["byte-level"](), variants="lemma")[0].clauses
     assert not {one.tokens for one in source.variants} & {one.tokens for one in target.variants}
 
 
@@ -218,7 +218,7 @@ def test_special_tokens_are_refused(name, edit):
     plan = EditPlan("any", (Edit.insert("old"), edit))
     compiler = Compiler(vocabulary_of(TOKENIZERS[name]()))
     for _ in range(2):  # also where the plan is known already
-        with pytest.raises(PlanError, match=r"plan 2: the phrase of edit 2 holds a special token") as caught:
+        with pytest.raises(PlanError, match=r"plan 2: the phrase of edit 2 contains a special token") as caught:
             compiler.compile([inserting("old"), plan])
         assert caught.value.field == "edits[1]"
 
@@ -227,7 +227,7 @@ def test_special_tokens_are_refused(name, edit):
 def test_special_tokens_are_impossible_on_request(name):
     plan = EditPlan("any", (Edit.insert("old </s>"), Edit.insert("old"), Edit.substitute("old", "<s>", "art")))
     compiled = Compiler(vocabulary_of(TOKENIZERS[name]())).compile([plan], on_special="impossible")[0]
-    assert compiled.impossible == {0: "holds a special token"}
+    assert compiled.impossible == {0: "contains a special token"}
     assert {clause.edit for clause in compiled.clauses} == {1, 2}
 
 
@@ -249,7 +249,7 @@ def test_what_cannot_be_encoded_is_impossible(name):
     plan = EditPlan(
         "any", (Edit.insert("ż"), Edit.substitute("old", "ż"), Edit.substitute("ż", "old"), Edit.delete("żż"))
     )
-    compiled = compile(plan, TOKENIZERS[name]())[0]
+    compiled = compile_plans(plan, TOKENIZERS[name]())[0]
     assert compiled.impossible == {0: "cannot be encoded", 1: "cannot be encoded", 3: "cannot be encoded"}
     assert [(clause.role, clause.edit, bool(clause.variants)) for clause in compiled.clauses] == [
         ("source", 2, False), ("target", 2, True),
@@ -270,13 +270,13 @@ def test_an_end_token_that_is_also_the_unknown_token_is_special():
     tokenizer = TOKENIZERS["byte-level"]().__class__(
         tokenizer_object=TOKENIZERS["byte-level"]().backend_tokenizer, eos_token="</s>", unk_token="</s>"
     )
-    with pytest.raises(PlanError, match="holds a special token"):
-        compile(inserting("old </s>"), tokenizer)
+    with pytest.raises(PlanError, match="contains a special token"):
+        compile_plans(inserting("old </s>"), tokenizer)
 
 
 def test_what_is_no_tokenizer_is_refused():
     with pytest.raises(ModelError, match="str is not a tokenizer"):
-        compile(inserting("old"), "bert-base-cased")
+        compile_plans(inserting("old"), "bert-base-cased")
 
 
 # Caching
@@ -319,17 +319,17 @@ def test_a_tokenizer_keeps_its_compilers():
 # ClauseArrays
 
 
-def clause(role, edit, *phrases: tuple[int, ...], need: int = 0) -> Clause:
-    return Clause(role, edit, need, tuple(Variant(tokens, (True,) * STATES, len(tokens)) for tokens in phrases))
+def clause(role, edit, *phrases: tuple[int, ...], threshold: int = 0) -> Clause:
+    return Clause(role, edit, threshold, tuple(Variant(tokens, (True,) * STATES, len(tokens)) for tokens in phrases))
 
 
 def laid_out(*clauses: Clause):
     edits = [Edit.insert(f"word{number}") for number in range(1 + max(one.edit for one in clauses))]
-    return lay_out(CompiledPlan(EditPlan("any", tuple(edits)), clauses, {}, tail_tables([b" a"] * 8)))
+    return layout_plan(CompiledPlan(EditPlan("any", tuple(edits)), clauses, {}, boundary_tables([b" a"] * 8)))
 
 
 def test_layout_of_tokens():
-    layout = laid_out(clause("insert", 0, (1, 2), (3,), need=1), clause("delete", 1, (4, 5, 6)))
+    layout = laid_out(clause("insert", 0, (1, 2), (3,), threshold=1), clause("delete", 1, (4, 5, 6)))
     assert layout.tokens == [1, 2, 3, 4, 5, 6]
     assert layout.first == [True, False, True, True, False, False]
     assert layout.clause_of == [0, 0, 0, 1, 1, 1]
@@ -357,7 +357,7 @@ def test_what_was_on_offer(source, target, offers, late):
 
 
 def test_every_variant_is_set_beside_every_variant_of_the_other_side():
-    before = clause("insert", 0, (9,), need=1)
+    before = clause("insert", 0, (9,), threshold=1)
     offers, late = offers_and_late(before, clause("source", 1, (1,), (2, 3)), clause("target", 1, (2,), (1, 4)))
     # positions: 9 | 1 | 2 3 | 2 | 1 4
     assert offers == [[], [4], [5], [ALWAYS], [1], [2], [ALWAYS]]
@@ -365,14 +365,14 @@ def test_every_variant_is_set_beside_every_variant_of_the_other_side():
 
 
 def test_a_source_without_variants_offers_nothing():
-    assert offers_and_late(clause("insert", 0, (9,), need=1), clause("source", 1), clause("target", 1, (2,))) == (
+    assert offers_and_late(clause("insert", 0, (9,), threshold=1), clause("source", 1), clause("target", 1, (2,))) == (
         [[], []],
         [[], []],
     )
 
 
 def test_covers():
-    layout = laid_out(clause("insert", 0, (1, 2, 3), need=1), clause("delete", 1, (2,)), clause("delete", 2, (1, 2, 3)))
+    layout = laid_out(clause("insert", 0, (1, 2, 3), threshold=1), clause("delete", 1, (2,)), clause("delete", 2, (1, 2, 3)))
     assert [(one.clause, one.age, one.position) for one in layout.covers] == [(1, 0, 1)]
     assert [(one.clause, one.age, one.position) for one in layout.final_covers] == [(1, 1, 2)]
 
@@ -381,7 +381,7 @@ def test_covers():
 
 
 def test_packed_tensors_have_the_stated_shapes():
-    plans = compile(
+    plans = compile_plans(
         [
             EditPlan("any", (Edit.insert("old town"), Edit.delete("old"), Edit.substitute("big", "large", "larger"))),
             EditPlan("any"),
@@ -389,15 +389,15 @@ def test_packed_tensors_have_the_stated_shapes():
         ],
         TOKENIZERS["byte-level"](),
     )
-    packed = pack(plans, lambda plan, clause: 7, 700, torch.device("cpu"))
-    layouts = [lay_out(plan) for plan in plans]
+    packed = pack_plans(plans, lambda plan, clause: 7, 700, torch.device("cpu"))
+    layouts = [layout_plan(plan) for plan in plans]
     batch, positions = 3, max(len(layout.tokens) for layout in layouts)
     variants, clauses = max(len(layout.finals) for layout in layouts), 4
     for field in ("tokens", "first", "clause_of", "unique_of"):
         assert getattr(packed, field).shape == (batch, positions), field
     for field in ("finals", "final_tokens", "final_clause"):
         assert getattr(packed, field).shape == (batch, variants), field
-    for field in ("insert", "delete", "source", "target", "need", "value"):
+    for field in ("insert", "delete", "source", "target", "threshold", "value"):
         assert getattr(packed, field).shape == (batch, clauses), field
     assert packed.starts.shape == (batch, positions, STATES)
     assert packed.offers.shape[:2] == (batch, positions)
@@ -409,18 +409,18 @@ def test_packed_tensors_have_the_stated_shapes():
     assert packed.final_clause[1].eq(clauses).all()
     assert packed.value[0].tolist() == [7, 7, 7, 7]
     assert packed.value[1].tolist() == [0, 0, 0, 0]
-    assert packed.nesting is not None
-    assert packed.nesting.clause.tolist() == [[1], [clauses], [clauses]]
-    assert packed.nesting.final.shape == packed.nesting.final_waits.shape
-    assert packed.nesting.cover.shape[:3] == packed.nesting.final.shape[:3]
-    assert packed.tables.next_tail.shape == packed.tables.closes.shape == (STATES, 701)
-    assert packed.tables.next_tail[:, 650].tolist() == list(range(STATES))  # beyond the tokenizer: writes nothing
+    assert packed.nested is not None
+    assert packed.nested.clause.tolist() == [[1], [clauses], [clauses]]
+    assert packed.nested.final.shape == packed.nested.final_waits.shape
+    assert packed.nested.cover.shape[:3] == packed.nested.final.shape[:3]
+    assert packed.tables.next_state.shape == packed.tables.boundary.shape == (STATES, 701)
+    assert packed.tables.next_state[:, 650].tolist() == list(range(STATES))  # beyond the tokenizer: writes nothing
 
 
 def test_more_than_62_edits_take_a_second_word():
-    plans = compile([inserting(*("abcdefghijklmnopqrstuvwxyz"[number % 26] for number in range(70)))],
+    plans = compile_plans([inserting(*("abcdefghijklmnopqrstuvwxyz"[number % 26] for number in range(70)))],
                     TOKENIZERS["byte-level"]())  # fmt: skip
-    packed = pack(plans, lambda plan, clause: 1, 600, torch.device("cpu"))
+    packed = pack_plans(plans, lambda plan, clause: 1, 600, torch.device("cpu"))
     assert packed.bit.shape == (1, 70, 2)
     assert (packed.bit != 0).sum().item() == 70
 
@@ -433,6 +433,6 @@ def test_thousands_of_plans():
         chosen = random_.sample(words, 12)
         edits = [Edit.insert(word) for word in chosen[:5]] + [Edit.delete(word) for word in chosen[5:8]]
         plans.append(EditPlan(" ".join(chosen), (*edits, Edit.substitute(chosen[8], *chosen[9:11]))))
-    compiled = compile(plans, TOKENIZERS["byte-level"]())
+    compiled = compile_plans(plans, TOKENIZERS["byte-level"]())
     assert [one.plan for one in compiled] == plans
     assert not any(one.impossible for one in compiled)

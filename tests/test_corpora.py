@@ -1,4 +1,4 @@
-"""Corpora from files: what is odd is named, what is wrong is refused, nothing is lost."""
+"""Reading corpora: irregularities are reported, invalid files are refused, no line is dropped."""
 
 import pytest
 
@@ -18,20 +18,20 @@ def write(path, *lines, end="\n"):
 
 FILES = [
     pytest.param(b"a\nb\n", ["a", "b"], "", id="plain"),
-    pytest.param(b"a\nb", ["a", "b"], "the last line has no line end", id="no-final-newline"),
-    pytest.param(b"a\r\nb\r\n", ["a", "b"], "Windows line ends;", id="windows"),
-    pytest.param(b"a\r\nb\n", ["a", "b"], "Windows line ends in line 1, and others elsewhere", id="mixed"),
-    pytest.param(b"a\n\n  \nb\n", ["a", "", "  ", "b"], "nothing in lines 2, 3; scored as empty", id="empty-lines"),
+    pytest.param(b"a\nb", ["a", "b"], "the last line has no line ending", id="no-final-newline"),
+    pytest.param(b"a\r\nb\r\n", ["a", "b"], "Windows line endings;", id="windows"),
+    pytest.param(b"a\r\nb\n", ["a", "b"], "Windows line endings in line 1, ", id="mixed"),
+    pytest.param(b"a\n\n  \nb\n", ["a", "", "  ", "b"], "no text in lines 2, 3; ", id="empty-lines"),
     pytest.param(b"a\rb\nc\n", ["a\rb", "c"], "a carriage return inside line 1", id="carriage-return-inside"),
     pytest.param(b"\xef\xbb\xbfa\n", ["a"], "byte order mark", id="byte-order-mark"),
     pytest.param("a\u2028b\x0bc\x85d\n".encode(), ["a\u2028b\x0bc\x85d"], "", id="other-line-ends-end-no-line"),
-    pytest.param(b"\n" * 9, [""] * 9, "nothing in 9 lines (1, 2, 3, 4, 5, …)", id="many-empty-lines"),
+    pytest.param(b"\n" * 9, [""] * 9, "no text in 9 lines (1, 2, 3, 4, 5, …)", id="many-empty-lines"),
     pytest.param(b"", [], "", id="nothing"),
 ]
 
 
 @pytest.mark.parametrize("data, lines, notice", FILES)
-def test_what_is_odd_is_named_and_no_line_is_lost(tmp_path, data, lines, notice):
+def test_irregularities_are_reported_and_no_line_is_dropped(tmp_path, data, lines, notice):
     path = tmp_path / "file.txt"
     path.write_bytes(data)
     file = read_text(path)
@@ -41,15 +41,15 @@ def test_what_is_odd_is_named_and_no_line_is_lost(tmp_path, data, lines, notice)
     assert bool(file.notices) == bool(notice)
 
 
-def test_text_that_is_not_utf8_is_refused_with_its_place(tmp_path):
+def test_invalid_utf8_is_refused_with_its_position(tmp_path):
     path = tmp_path / "latin.txt"
     path.write_bytes(b"good\ncaf\xe9\n")
-    with pytest.raises(CorpusError, match=r"latin.txt, line 2: not UTF-8: 0xe9 is byte 4"):
+    with pytest.raises(CorpusError, match=r"latin.txt, line 2: .*UTF-8.*0xe9.*byte 4"):
         read_text(path)
 
 
-def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(CorpusError, match=r"none.txt does not exist"):
+def test_missing_files_and_folders_are_refused(tmp_path):
+    with pytest.raises(CorpusError, match=r"none.txt"):
         read_text(tmp_path / "none.txt")
     with pytest.raises(CorpusError, match="is a folder"):
         read_text(tmp_path)
@@ -58,16 +58,16 @@ def test_a_file_that_is_not_there(tmp_path):
 # ---- sets of files ----
 
 
-def test_files_must_be_as_long_as_one_another(tmp_path):
+def test_files_must_have_the_same_number_of_lines(tmp_path):
     source, short = write(tmp_path / "source", "a", "b", "c"), write(tmp_path / "short", "a", "b")
-    with pytest.raises(CorpusError, match=r"short has 2 lines, .*source has 3.\n.*give .*short exactly 3 lines"):
+    with pytest.raises(CorpusError, match=r"short has 2 lines, .*source has 3"):
         read_corpus(source, [source, short])
     long = write(tmp_path / "long", "a", "b", "c", "", "")
-    with pytest.raises(CorpusError, match=r"long has 5 lines.*\n.*The lines after 3 are empty: delete them"):
+    with pytest.raises(CorpusError, match=r"long has 5 lines.*\n.*lines after 3 are empty"):
         read_corpus(source, [long])
 
 
-def test_any_other_set(tmp_path):
+def test_a_corpus_is_read_from_any_files(tmp_path):
     source, simple = write(tmp_path / "complex.txt", "a", "b"), write(tmp_path / "simple.txt", "c", "", end="\r\n")
     corpus = read_corpus(source, [simple, simple])
     assert (len(corpus), corpus.references) == (2, [["c", ""], ["c", ""]])
@@ -76,7 +76,7 @@ def test_any_other_set(tmp_path):
         read_corpus(write(tmp_path / "empty", end=""), [write(tmp_path / "empty2", end="")])
 
 
-def test_references_are_chosen(tmp_path):
+def test_references_are_selected(tmp_path):
     files = [write(tmp_path / name, name) for name in "sabc"]
     corpus = read_corpus(files[0], files[1:])
     assert corpus.with_references("all") is corpus
@@ -91,7 +91,7 @@ def test_references_are_chosen(tmp_path):
 
 
 def make(folder, name, split, lines=None):
-    """The files of a corpus, of the size it has; line n of file m is "m n"."""
+    """Write the files of a published corpus in their published size; line n of file m is "m n"."""
     published = CORPORA[name]
     size = lines or published.splits[split][1] or 7
     for number, file in enumerate(published.files(split)):
@@ -100,7 +100,7 @@ def make(folder, name, split, lines=None):
 
 @pytest.mark.parametrize("name", sorted(CORPORA))
 @pytest.mark.parametrize("place", ["", "{name}", "more/{name}"])
-def test_every_corpus_is_read_by_its_published_names(tmp_path, name, place):
+def test_every_corpus_is_found_by_its_published_file_names(tmp_path, name, place):
     split = "valid" if name == "wikilarge" else "test"
     make(tmp_path / place.format(name=name), name, split)
     corpus = load_corpus(name, split, data=tmp_path)
@@ -110,17 +110,17 @@ def test_every_corpus_is_read_by_its_published_names(tmp_path, name, place):
     assert corpus.references[-1][3] == f"{CORPORA[name].references} 3"
 
 
-def test_the_folder_comes_from_the_variable(tmp_path, monkeypatch):
+def test_the_environment_variable_sets_the_data_folder(tmp_path, monkeypatch):
     make(tmp_path / "turk", "turk", "test")
     monkeypatch.setenv("REDRAFT_DATA", str(tmp_path))
     assert len(load_corpus("turk")) == 359
     monkeypatch.delenv("REDRAFT_DATA")
-    with pytest.raises(CorpusError, match=r"no folder with corpora is named(.|\n)*REDRAFT_DATA.*is published at https"):
+    with pytest.raises(CorpusError, match=r"no data folder(.|\n)*REDRAFT_DATA.*https"):
         load_corpus("turk")
 
 
-def test_what_is_missing_is_named_with_where_it_is_published(tmp_path):
-    with pytest.raises(CorpusError, match=r"holds no asset.test.orig(.|\n)*facebookresearch/asset.*CC BY-NC"):
+def test_missing_files_are_named_with_the_download_address(tmp_path):
+    with pytest.raises(CorpusError, match=r"asset.test.orig not found(.|\n)*facebookresearch/asset.*CC BY-NC"):
         load_corpus("asset", data=tmp_path)
     make(tmp_path / "asset", "asset", "test")
     (tmp_path / "asset" / "asset.test.simp.4").unlink()
@@ -132,7 +132,7 @@ def test_what_is_missing_is_named_with_where_it_is_published(tmp_path):
 
 def test_sizes_are_checked(tmp_path):
     make(tmp_path / "turk", "turk", "test", lines=358)
-    with pytest.raises(CorpusError, match=r"orig has 358 lines, TurkCorpus, truecased, test has 359"):
+    with pytest.raises(CorpusError, match=r"orig has 358 lines, TurkCorpus.*359"):
         load_corpus("turk", data=tmp_path)
 
 
@@ -146,7 +146,7 @@ def test_unknown_names():
 @needs_corpora
 @pytest.mark.parametrize("name", ["turk", "turk_legacy", "asset", "automets"])
 @pytest.mark.parametrize("split", ["test", "valid"])
-def test_the_real_files_are_whole(name, split):
+def test_the_published_files_are_complete(name, split):
     corpus = load_corpus(name, split, data=FOLDER)
     assert len(corpus) == CORPORA[name].splits[split][1]
     assert not corpus.notices

@@ -6,7 +6,7 @@ import pytest
 
 from redraft.fit.checker.corruptions import Corruptor
 from redraft.plan.planner import Planner
-from redraft.text.words import normal, split_words
+from redraft.text.words import normalise, split_words
 
 KINDS = (
     "opposite", "contrast", "sister", "look-alike", "refused", "judged wrong", "roles", "name", "number",
@@ -62,7 +62,7 @@ def made_of(corruptor, kind):
 
 
 def plain(words, left_out=()):
-    return [normal(word) for at, word in enumerate(words) if at not in left_out]
+    return [normalise(word) for at, word in enumerate(words) if at not in left_out]
 
 
 def words_of(text):
@@ -91,7 +91,7 @@ def test_marked_places_are_the_changed_words(corruptor, kind):
         kept, before = plain(corruption.words, corruption.wrong), plain(words, corruption.lost)
         if kind == "clause from elsewhere" and not corruption.lost:
             glue = min(corruption.wrong) - 1  # a comma, "and" or a full stop before the clause
-            assert normal(corruption.words[glue]) in (",", "and", ".")
+            assert normalise(corruption.words[glue]) in (",", "and", ".")
             del kept[glue]
         assert kept == before
 

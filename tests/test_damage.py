@@ -25,11 +25,11 @@ from redraft.errors import ConfigError, ModelError
 from redraft.fit.checkpoints import open_checkpoint
 from redraft.fit.rewriter.run_folder import RunFolder
 from redraft.plan.complexity_ratio import ComplexityRatios
-from redraft.plan.edit_classifier import EditClassifier, EditHead, HeadShape, Tables
+from redraft.plan.edit_classifier import EditClassifier, EditHead, HeadShape, WordTables
 from redraft.plan.lexicon import Entry, Lexicon
 from redraft.plan.planner import Planner
 from redraft.plan.prediction import Calibration
-from redraft.text.word_frequency import Known, WordFrequency
+from redraft.text.word_frequency import WordStatistics, WordFrequency
 from small_models import save_small_bert
 
 WORDS = ["the", "old", "cat", "sat", "."]
@@ -48,8 +48,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     network = Aligner(encoder, HeadConfig(hidden=16, layers=3, projections=2, size=4, channels=4, depth=1))
     TrainedAligner(network, PairReader(AutoTokenizer.from_pretrained(name))).save(folder / "aligner")
     aligner = TrainedAligner.load(folder / "aligner", device="cpu")
-    tables = Tables(
-        Lexicon({"old": Entry(5, 1, 2, (("aged", 0.5),))}), WordFrequency({"the": Known(7.7), "old": Known(5.0, 1.2)})
+    tables = WordTables(
+        Lexicon({"old": Entry(5, 1, 2, (("aged", 0.5),))}), WordFrequency({"the": WordStatistics(7.7), "old": WordStatistics(5.0, 1.2)})
     )
     head = EditHead(HeadShape(hidden=16, layers=3, size=8, heads=2, depth=1))
     classifier = EditClassifier(aligner, head, tables)
@@ -58,7 +58,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shape = CheckShape(hidden=16)
     facts = WordFacts.of_planner(planner)
     check = TrainedCheck(
-        new_network(aligner.model.encoder, shape), CheckReader(aligner.reader, facts), classifier.above
+        new_network(aligner.model.encoder, shape), CheckReader(aligner.reader, facts), classifier.encoder_digest
     )
     check.save(folder / "check", {"weights": {}, "bias": 0.0, "level": 0.5})
     return folder

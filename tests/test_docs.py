@@ -10,10 +10,12 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+import redraft
 import workshop
 from ports import free_port, wait_for
 from redraft import DecodeConfig
@@ -194,12 +196,30 @@ def test_console_snippets_print_what_is_shown(snippet, tmp_path):
         assert done.stdout.decode("utf-8") == shown, f"{snippet}: {command}"
 
 
-def test_the_readme_lists_every_setting():
+def test_the_page_of_settings_lists_all_of_them():
     rows = [
         f"| `{field.name}` | {settings.default_of(field.name)} | {field.metadata['help']} |"
         for field in fields(DecodeConfig)
     ]
-    assert "\n".join(rows) in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(rows) in (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+def test_the_reference_names_what_exists_and_all_public_names():
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    described = {}
+    for name, members in re.findall(r"^::: (\S+)(?:\n    options: \{members: \[(.*)\]\})?$", page, re.MULTILINE):
+        module, _, attribute = name.rpartition(".")
+        described[attribute] = getattr(import_module(module), attribute)
+        for member in filter(None, members.split(", ")):
+            assert hasattr(described[attribute], member), f"{name} has no {member}"
+    assert {name: described.get(name) for name in redraft.__all__} == {
+        name: getattr(redraft, name) for name in redraft.__all__
+    }
+
+
+def test_every_page_is_in_the_menu():
+    menu = re.findall(r"^ +- .*: (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(menu) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
 
 
 def test_the_architecture_names_every_file():

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter, Simplifier
-from redraft.cancellation import at_yield_points
+from redraft.cooperative_scheduling import on_yield_point
 from redraft.cli.main import main
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.models import bundled
@@ -145,10 +145,10 @@ def test_every_stage_can_be_stopped_between_its_steps(simplifier):
     """As the service does when nobody waits any more."""
     seen = set()
 
-    def look(alone):
+    def look(cancel_only):
         seen.add(sys._getframe(2).f_globals["__name__"])  # who has called yield_point()
 
-    with at_yield_points(look):  # phrases that no other test has had compiled
+    with on_yield_point(look):  # phrases that no other test has had compiled
         simplifier(DEBATE.replace("deliberated", "pondered"))
         simplifier(LONG.replace("physician", "surgeon"))
     stages = {

@@ -131,7 +131,7 @@ def test_no_name_is_the_model_of_the_package(folder, monkeypatch):
 
 def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: tmp_path)
-    with pytest.raises(ModelError, match="comes without its model") as caught:
+    with pytest.raises(ModelError, match="lacks the bundled model") as caught:
         Redrafter()
     assert "scripted:TABLE.json" in caught.value.hint
 

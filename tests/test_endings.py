@@ -6,7 +6,7 @@ from redraft.simplify.preparation import add_full_stop, remove_full_stop
 from redraft import Edit, EditPlan
 from redraft.decode.result import Candidate, Result
 from redraft.plan.verdicts import judge
-from redraft.text.names import missing_signs
+from redraft.text.names import missing_symbols
 from redraft.text.protected_spans import missing_addresses
 
 
@@ -44,7 +44,7 @@ def test_what_has_an_end_is_as_it_was(source):
     ],
 )
 def test_signs_that_got_lost_are_told(source, output, lost):
-    assert missing_signs(source, output) == lost
+    assert missing_symbols(source, output) == lost
 
 
 def test_addresses_that_were_changed_are_told():

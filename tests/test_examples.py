@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 EXAMPLE = EXAMPLES / "by_hand.py"
@@ -86,3 +88,21 @@ def test_three_sentences_are_shown_with_their_rewritings(tmp_path, monkeypatch, 
     assert [shown.split("\n")[0] for shown in printed] == [f"source  {source}" for source in sources]
     assert all(shown.split("\n")[1].startswith("output  ") for shown in printed)
     assert len(printed) == 3
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")  # of the Jupyter packages
+def test_the_tour_shows_what_is_stored_in_it(monkeypatch):
+    """Every cell of the notebook, with the bundled model; the outputs are compared, not the warnings of libraries."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # threads that wait for each other are slow beside other tests
+    stored = nbformat.read(EXAMPLES / "tour.ipynb", as_version=4)
+    nbformat.validate(stored)
+    tour = nbformat.read(EXAMPLES / "tour.ipynb", as_version=4)
+    NotebookClient(tour, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(EXAMPLES)}}).execute()
+    assert [shown(cell) for cell in tour.cells] == [shown(cell) for cell in stored.cells]
+    assert len(EXAMPLES.joinpath("tour.ipynb").read_bytes()) < 30_000
+
+
+def shown(cell):
+    """What a cell prints and displays."""
+    outputs = [one for one in cell.get("outputs", []) if one.get("name") != "stderr"]
+    return [one.get("text") or dict(one["data"]) for one in outputs]

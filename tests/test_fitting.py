@@ -140,7 +140,7 @@ def test_common_names_pass_unless_the_guard_refuses_them(shipped, planner, monke
     assert name is not None
     assert name.note == "plain English"
     if note == name.note:  # judged by their sense, none would pass
-        monkeypatch.setattr(fitting, "_known", lambda *_: -math.inf)
+        monkeypatch.setattr(fitting, "_table_score", lambda *_: -math.inf)
     (found,) = rank_targets(
         shipped, [predicted("They purchased a farm.", phrase, *targets, note=note)], planner=planner
     )
@@ -180,7 +180,7 @@ def test_a_fact_is_only_asked_for_where_it_can_save_a_target(shipped, planner, m
         asked.extend(one.target for one in candidates)
         return [100.0] * len(candidates)  # counts as likely_to
 
-    monkeypatch.setattr(fitting, "_known", lambda _, __, target: known[target])
+    monkeypatch.setattr(fitting, "_table_score", lambda _, __, target: known[target])
     monkeypatch.setattr(fitting, "_similarities", lambda _, candidates: [0.0] * len(candidates))
     monkeypatch.setattr(fitting, "_likelihoods", likelihoods)
     plan = predicted("Three towers were constructed there.", "constructed", "huts", "made")

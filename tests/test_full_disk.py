@@ -1,4 +1,4 @@
-"""A full disk is told by the file and the next step, whatever library meets it; so is standard output without room."""
+"""A full disk gives an error with the file and the next step, whichever library writes; so does standard output."""
 
 import errno
 import os
@@ -9,14 +9,14 @@ import optuna
 import pytest
 import torch
 
-from redraft.cli.console import room_for
+from redraft.cli.console import explain_full_disk
 from redraft.cli.main import main
 from redraft.eight_bit_weights import save_eight_bit
 from redraft.errors import ConfigError
-from redraft.files import replacing, writing
+from redraft.files import atomic_write, disk_full_errors
 from redraft.fit.checkpoints import save_checkpoint
 from redraft.fit.rewriter.run_folder import RunFolder
-from redraft.tune.study import _storage, storing
+from redraft.tune.study import _storage, storage_errors
 from small_models import tiny_model_for
 from tokenizers_in_memory import byte_level
 
@@ -71,7 +71,7 @@ def test_standard_output_without_room(argv, tmp_path, monkeypatch, capfd):
     _, said = capfd.readouterr()
     assert said.endswith(
         "redraft: standard output cannot be written: No space left on device.\n"
-        "  Make room and give the same command again.\n"
+        "  Free some disk space and rerun the same command.\n"
     )
     assert "Traceback" not in said
 
@@ -80,8 +80,8 @@ def test_standard_output_without_room(argv, tmp_path, monkeypatch, capfd):
 def test_a_device_without_room(capfd):
     assert main(["simplify", "--model", SCRIPTED, "--plan", PLANS, "--out", "/dev/full"]) == 2
     said = capfd.readouterr().err
-    assert "0 lines in /dev/full; the same command with --resume goes on" in said
-    assert "/dev/full cannot be written: No space left on device.\n  Make room" in said
+    assert "0 lines in /dev/full; rerun the command with --resume to continue" in said
+    assert "/dev/full cannot be written: No space left on device.\n  Free some disk space" in said
 
 
 def torch_file(path):
@@ -93,12 +93,12 @@ def eight_bit(path):
 
 
 def bytes_alone(path):
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(b"x" * 30_000)
 
 
 def appended(path):
-    with writing(path), open(path, "ab") as file:
+    with disk_full_errors(path), open(path, "ab") as file:
         file.write(b"x" * 30_000)
 
 
@@ -120,13 +120,13 @@ def test_a_model_that_has_no_room(tmp_path):
 
 
 def test_commands_that_go_on_say_so(tmp_path):
-    with pytest.raises(ConfigError) as caught, room_for(str(tmp_path)), open(tmp_path / "f", "w"):
+    with pytest.raises(ConfigError) as caught, explain_full_disk(str(tmp_path)), open(tmp_path / "f", "w"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert str(caught.value) == (
         f"{tmp_path} cannot be written: No space left on device.\n"
-        "  Make room; the same command goes on from the last checkpoint."
+        "  Free some disk space; the same command resumes from the last checkpoint."
     )
-    with pytest.raises(FileNotFoundError), room_for(str(tmp_path)):  # not of the disk
+    with pytest.raises(FileNotFoundError), explain_full_disk(str(tmp_path)):  # not of the disk
         open(tmp_path / "nothing")
 
 
@@ -136,6 +136,6 @@ def test_a_storage_that_has_no_room(tmp_path, scheme):
     where = f"{scheme}{tmp_path / 'storage'}"
     study = optuna.create_study(storage=_storage(where))
     size = os.path.getsize(tmp_path / "storage") + 100
-    with pytest.raises((ConfigError, OSError)) as caught, small_disk(size), storing(where):
+    with pytest.raises((ConfigError, OSError)) as caught, small_disk(size), storage_errors(where):
         study.set_user_attr("large", "x" * 1_000_000)
     assert str(tmp_path / "storage") in str(caught.value)

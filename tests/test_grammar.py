@@ -2,7 +2,7 @@
 
 import pytest
 
-from redraft.text.inflection import may_follow, may_stand_for
+from redraft.text.inflection import may_follow, may_share_part_of_speech
 
 
 @pytest.mark.parametrize("before, word, target, may", [
@@ -17,7 +17,7 @@ from redraft.text.inflection import may_follow, may_stand_for
     ("will", "commence", "get going", True),  # a phrase
 ])  # fmt: skip
 def test_parts_of_speech(before, word, target, may):
-    assert may_stand_for(word, target, before) is may
+    assert may_share_part_of_speech(word, target, before) is may
 
 
 @pytest.mark.parametrize("target, before, good", [

@@ -19,7 +19,7 @@ from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.compiler import compiler_for
 from redraft.decode.scripted_model import ScriptedModel
-from redraft.decode.search import read_out, search
+from redraft.decode.search import read_hypotheses, search
 from redraft.decode.step import State, Stepper
 from redraft.errors import PlanError
 from redraft.text.words import split_words
@@ -217,7 +217,7 @@ def test_of_overlapping_deletions_the_one_that_is_written_counts() -> None:
     plan = EditPlan("s", tuple(Edit.delete(phrase) for phrase in ALTERNATIVES))
     redraft_ = Redrafter(counting_model(), config=DecodeConfig(method="negative", beams=3, max_tokens=8))
     assert redraft_(plan, method="beam").text == "1 2 3 5"
-    assert [verdict.status for verdict in redraft_(plan, method="beam").edits].count("violated") == 1
+    assert [verdict.status for verdict in redraft_(plan, method="beam").verdicts].count("violated") == 1
     found = redraft_(plan)
     assert found.text != "1 2 3 5"
     assert {verdict.status for verdict in found.verdicts} == {"satisfied"}
@@ -274,7 +274,7 @@ def shaken_search(model: ScriptedModel, plans: Sequence[CompiledPlan], config: D
     run = Stepper(plans, config, [limit] * len(plans), model.end_tokens)
     log_prob = model.start([""] * len(plans), config.beams)
     run.set_up(log_prob)
-    state = run.begin(log_prob)
+    state = run.initial_state(log_prob)
     generator = torch.Generator().manual_seed(0)
     for length in range(1, limit + 1):
         order = torch.rand(len(plans), config.beams, generator=generator).argsort(1)
@@ -282,11 +282,11 @@ def shaken_search(model: ScriptedModel, plans: Sequence[CompiledPlan], config: D
         moved = {name: permuted(getattr(state, name), order) for name in ("trail", "log_prob", "progress")}
         state = State(**{**vars(state), **moved})
         state, step = run.step(state, log_prob.gather(1, order[..., None].expand_as(log_prob)), may_cut=length == limit)
-        if length == limit or bool(state.over.all()):
+        if length == limit or bool(state.finished.all()):
             break
         model.reorder(step.parent)
         log_prob = model.step(step.token)
-    return read_out(state.pool)
+    return read_hypotheses(state.pool)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -301,7 +301,7 @@ def test_state_survives_a_permutation_of_the_beam_at_each_step(seed: int, method
     compiled = compiler_for(model.tokenizer).compile(plans)
     config = DecodeConfig(method=method, beams=4, admit_unmet=bool(seed % 2))
     found = [
-        [[(h.tokens, h.log_prob, h.edit_score, h.carried) for h in hypotheses] for hypotheses in sentences]
+        [[(h.tokens, h.log_prob, h.edit_score, h.satisfied) for h in hypotheses] for hypotheses in sentences]
         for sentences in (
             search(model, ["s"] * 3, compiled, config, [8] * 3),
             shaken_search(model, compiled, config, 8),

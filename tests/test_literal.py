@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from redraft import Edit, EditPlan
 from redraft.plan.apply_edits import apply_edits
-from redraft.plan.phrases import places
+from redraft.plan.phrases import occurrences
 from redraft.plan.verdicts import judge
-from redraft.text.inflection import article_before, in_form_of
+from redraft.text.inflection import indefinite_article, inflect_like
 
 insert, delete, substitute = Edit.insert, Edit.delete, Edit.substitute
 
@@ -153,7 +153,7 @@ def test_targets_fit_their_place(source, phrase, target, text):
                  "U-boat 1 110 hierarchy house year", "a", id="a"),
 ])  # fmt: skip
 def test_articles_by_sound(words, expected):
-    assert {word: article_before(word) for word in words.split()} == dict.fromkeys(words.split(), expected)
+    assert {word: indefinite_article(word) for word in words.split()} == dict.fromkeys(words.split(), expected)
 
 
 @pytest.mark.parametrize("phrase, target, before, form", [
@@ -170,7 +170,7 @@ def test_articles_by_sound(words, expected):
     pytest.param("Readings", "town", [], "town", id="a-name"),
 ])  # fmt: skip
 def test_forms_of_targets(phrase, target, before, form):
-    assert in_form_of(phrase, target, before) == form
+    assert inflect_like(phrase, target, before) == form
 
 
 NONSENSE = [f"{first}{vowel}{last}" for first in ("bl", "tr", "sk", "pl") for vowel in "aeiou" for last in ("zk", "vv")]
@@ -211,7 +211,7 @@ def test_what_is_asked_for_is_done_and_nothing_else(plan):
 
 @given(st.text("ab ,.()\"'-/3\n", max_size=30), st.data())
 def test_any_text_is_edited_without_an_error(source, data):
-    words = [word for word in re.findall(r"\S+", source) if places(source, delete(word), any_case=True)]
+    words = [word for word in re.findall(r"\S+", source) if occurrences(source, delete(word), any_case=True)]
     assume(words)
     edits = [delete(word) for word in data.draw(st.lists(st.sampled_from(words), max_size=3))]
     text = apply_edits(EditPlan(source, tuple(edits)))

@@ -16,13 +16,13 @@ from redraft.errors import ConfigError, CorpusError, ModelError
 from redraft.fit.checker.checker_examples import (
     CheckExample,
     SafeEdits,
-    added,
     read_inference,
     read_judged,
-    sort_of,
+    faithfulness,
+    with_additions,
     words_of,
 )
-from redraft.fit.checker.checker_training import CheckerTraining, Drawn, train_checker
+from redraft.fit.checker.checker_training import CheckerTraining, ExampleSampler, train_checker
 from redraft.fit.checker.omissions import modifier_lost, part_lost
 from redraft.fit.tagged_pairs import TaggedPair
 from redraft.plan.planner import Planner
@@ -166,7 +166,7 @@ def pair(source: str, target: str, tag: str = "distilled_medium") -> TaggedPair:
     ],
 )  # fmt: skip
 def test_pairs_are_sorted(planner, one, sort):
-    assert sort_of(one, WordFacts.of_planner(planner)) == sort
+    assert faithfulness(one, WordFacts.of_planner(planner)) == sort
 
 
 def test_a_pair_turned_round_adds_what_comes_from_nowhere():
@@ -174,11 +174,11 @@ def test_a_pair_turned_round_adds_what_comes_from_nowhere():
         words_of("The old man bought a large house near the quiet river."),
         words_of("The man bought a house."),
     )
-    found = added(long, short)
+    found = with_additions(long, short)
     assert found is not None
     assert found.altered
     assert {found.text[at] for at in found.wrong or ()} == {"old", "large", "quiet", "river"}
-    assert added(short, long) is None
+    assert with_additions(short, long) is None
 
 
 def test_a_lost_part_is_named():
@@ -270,18 +270,18 @@ def toy_examples(count: int) -> list[CheckExample]:
 
 def test_each_origin_of_judged_rewritings_is_drawn_as_often():
     rows = [CheckExample(kind, ("a",), ("b",), 1.0) for kind in ["many"] * 98 + ["few"] * 2]
-    drawn = Drawn(None, [], rows, CheckerTraining(inference=0.0, judged=1.0)).some(random.Random(0), 400)
+    drawn = ExampleSampler(None, [], rows, CheckerTraining(inference=0.0, judged=1.0)).sample(random.Random(0), 400)
     assert 150 < sum(row.kind == "few" for row in drawn) < 250
 
 
 def test_a_training_goes_on_from_an_earlier_check(planner, check, tmp_path: Path, monkeypatch):
     said: list[str] = []
-    settings = CheckerTraining(steps=1, batch=4, held=40, rate=0.0, head_rate=0.0)
+    settings = CheckerTraining(steps=1, batch=4, held_out=40, learning_rate=0.0, head_learning_rate=0.0)
     examples = toy_pairs(900), toy_examples(200), toy_examples(200)
     later = train_checker(
         *examples, tmp_path, settings, planner=planner, start=check.trained, say=said.append
     )  # fmt: skip
-    assert any(line.startswith("540 of them are left") for line in said), said
+    assert any(line.startswith("540 of them remain") for line in said), said
     pairs = [(words_of("He left the town."), words_of("He never left the town."))]
     (before,), (after,) = check.trained.judge(pairs), later.trained.judge(pairs)
     assert before.altered == pytest.approx(after.altered, abs=0.2)  # nothing learned, 8 bits and a mean lie between
@@ -290,8 +290,8 @@ def test_a_training_goes_on_from_an_earlier_check(planner, check, tmp_path: Path
 def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkeypatch):
     from redraft.fit.checker import checker_training as checker
 
-    monkeypatch.setattr(checker, "_EVERY", 2)
-    settings = CheckerTraining(steps=4, batch=4, held=40)
+    monkeypatch.setattr(checker, "_SAVE_EVERY", 2)
+    settings = CheckerTraining(steps=4, batch=4, held_out=40)
     train_checker(
         toy_pairs(900),
         toy_examples(200),
@@ -329,7 +329,7 @@ def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkey
         planner=planner,
         say=lines.append,
     )
-    assert any("going on from step 2" in line for line in lines)
+    assert any("resuming from step 2" in line for line in lines)
     assert (tmp_path / "whole/checker.safetensors").read_bytes() == (tmp_path / "two/checker.safetensors").read_bytes()
     found = MeaningCheck.load(tmp_path / "two", planner=planner)("The man has 3 dogs.", "The man has 4 dogs.")
     assert 0 <= found.risk <= 1

@@ -12,14 +12,14 @@ from redraft.align.exact_aligner import align_exactly
 from redraft.align.links import parse_links
 from redraft.align.sentence_pairs import SentencePair, read_aligned, split_at_spaces
 from redraft.errors import CorpusError
-from redraft.evaluate.report.alignment_page import Shown, links_page
+from redraft.evaluate.report.alignment_page import AlignmentEntry, alignment_html
 from redraft.plan.extraction import extract
 from redraft.plan.verdicts import judge
 
 
-def plan(source, target, links, which="all"):
+def plan(source, target, links, selection="all"):
     pair = SentencePair.of(source, target)
-    found = extract(source, target, pair.source_words, pair.target_words, parse_links(links), which=which)
+    found = extract(source, target, pair.source_words, pair.target_words, parse_links(links), selection=selection)
     for edit in found.plan.edits:
         start, end = edit.span
         assert edit.kind == "insert" or source[start:end] == edit.phrase
@@ -82,7 +82,7 @@ SPLITS = [
 @pytest.mark.parametrize("source, target, links, places", SPLITS)
 def test_splits_where_the_reference_has_more_sentences(source, target, links, places):
     pair = SentencePair.of(source, target)
-    both = [extract(source, target, pair.source_words, pair.target_words, parse_links(links), which="thin",
+    both = [extract(source, target, pair.source_words, pair.target_words, parse_links(links), selection="thin",
                     splits=splits) for splits in (False, True)]  # fmt: skip
     plain, found = (one.plan.edits for one in both)
     splits = [edit for edit in found if edit.kind == "split"]
@@ -96,7 +96,7 @@ def test_splits_where_the_reference_has_more_sentences(source, target, links, pl
 
 def test_splits_are_on_the_page():
     plan = EditPlan("a b", (Edit.split(), Edit.split("b", span=(2, 3))))
-    page = links_page([Shown(SentencePair.of("a b", "a . b"), frozenset(), plan)])
+    page = alignment_html([AlignmentEntry(SentencePair.of("a b", "a . b"), frozenset(), plan)])
     assert '<li class="split">one more sentence</li><li class="split">new sentence at <b>b</b></li>' in page
 
 
@@ -109,7 +109,7 @@ def test_content_words_only():
 
 def test_a_word_kept_and_dropped_is_told_apart_by_spans():
     found = plan("the cat saw the dog", "the cat", "0-0 1-1")
-    assert found.shared == 1
+    assert found.kept_elsewhere == 1
     assert [edit.span for edit in found.plan.edits if edit.phrase == "the"] == [(0, 3), (12, 15)]
 
 
@@ -124,15 +124,15 @@ WORDS = st.lists(st.sampled_from(SIGNS), max_size=10).map(" ".join)
 
 
 @given(st.data(), WORDS, WORDS, st.sampled_from(["all", "content"]))
-def test_any_links_make_a_plan_that_reads_back(data, source, target, which):
+def test_any_links_make_a_plan_that_reads_back(data, source, target, selection):
     pair = SentencePair.of(source, target)
     left, right = len(pair.source_words), len(pair.target_words)
     cells = st.tuples(st.integers(0, max(left - 1, 0)), st.integers(0, max(right - 1, 0)))
     links = data.draw(st.frozensets(cells, max_size=15)) if left and right else frozenset()
-    found = extract(source, target, pair.source_words, pair.target_words, links, which=which)
+    found = extract(source, target, pair.source_words, pair.target_words, links, selection=selection)
     assert type(found.plan).from_json(json.loads(json.dumps(found.plan.to_json()))) == found.plan
     covered = {edit.span for edit in found.plan.edits}
-    if which == "all":
+    if selection == "all":
         for word in pair.source_words:
             assert any(start <= word.start and word.end <= end for start, end in covered)
 
@@ -140,7 +140,7 @@ def test_any_links_make_a_plan_that_reads_back(data, source, target, which):
 def test_ten_thousand_words():
     source = " ".join(f"w{number % 97}" for number in range(10_000))
     pair = SentencePair.of(source, source)
-    found = extract(source, source, pair.source_words, pair.target_words, align_exactly(*pair.words), which="all")
+    found = extract(source, source, pair.source_words, pair.target_words, align_exactly(*pair.words), selection="all")
     assert found.kinds == {"insert": 10_000}
 
 
@@ -154,7 +154,7 @@ def test_the_reference_carries_out_its_own_plan(name):
     met, total = 0, 0
     for pair in read_aligned(source, target):
         links = align_exactly(*pair.words)
-        found = extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which="content").plan
+        found = extract(pair.source, pair.target, pair.source_words, pair.target_words, links, selection="content").plan
         verdicts = judge(found, pair.target)
         assert all(verdict.status == "satisfied" for verdict in verdicts if verdict.edit.kind == "insert")
         met += sum(verdict.status == "satisfied" for verdict in verdicts)
@@ -196,7 +196,7 @@ def test_plan_extract(command, tmp_path):
     plans = list(read_plans("plans.jsonl"))
     assert [one.source for one in plans] == ["The artisans remain old .", "", "<b>same</b>"]
     assert [edit.kind for edit in plans[0].edits] == ["delete", "substitute", "delete"]
-    assert "3 plans, a sentence:" in err
+    assert "3 plans; per sentence:" in err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<line" in page
     assert "&lt;" in page
@@ -205,7 +205,7 @@ def test_plan_extract(command, tmp_path):
 
 
 MISTAKES = [
-    (["align"], "one of --input and --gold"),
+    (["align"], "one of --input and --gold is required"),
     (["align", "--input", "pairs.tsv", "--aligner", "magic"], '"magic" is not known'),
     (["align", "--input", "none.tsv", "--aligner", "exact"], "none.tsv does not exist"),
     (["align", "--input", "three.tsv", "--aligner", "exact"], "three.tsv, line 1: has 2 tabs"),

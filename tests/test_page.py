@@ -198,8 +198,8 @@ def test_what_was_asked_for_and_not_done_is_said_and_so_is_what_the_model_did_no
 
     page.route("**/v1/simplify", answered)
     asked_by_the_page(page, lambda: chosen_in_menu(page, "procedure", "Keep"))
-    assert "Asked for, but not done: keep procedure." in page.inner_text(".failed")
-    assert page.inner_text(".literal") == "Edited word by word."
+    assert "not done: keep procedure." in page.inner_text(".failed")
+    assert page.inner_text(".literal") == "Edits applied word by word, without the model."
     page.get_by_label("Use the original").check()
     assert page.locator(".failed, .literal").count() == 0
 
@@ -217,7 +217,7 @@ def test_sentences_that_may_not_say_the_same_are_marked_and_listed_the_riskiest_
     page.route("**/v1/simplify", answered)
     simplified(page)
     page.wait_for_selector("#stop", state="hidden")
-    assert page.locator(".doubt").first.inner_text() == "May not say the same (70 %): the output lacks “not”."
+    assert page.locator(".meaning-alarm").first.inner_text().endswith("(risk 70 %): the output lacks “not”.")
     assert page.locator("#review button").all_inner_texts() == ["Sentence 2", "Sentence 1"]
     page.click("#review button >> nth=0")
     assert page.evaluate("document.activeElement.closest('.sentence').dataset.number") == "2"
@@ -229,12 +229,12 @@ def test_sentences_that_may_not_say_the_same_are_marked_and_listed_the_riskiest_
 
 
 def test_own_terms_are_followed_in_what_is_left_alone_as_well(page, simplifier):
-    page.click(".wishes summary")
+    page.click(".user-constraints summary")
     page.fill("#glossary", "Hypertonie = Bluthochdruck")
     simplified(page, "Der Arzt verschrieb dem Patienten wegen Hypertonie ein Medikament.")
     page.wait_for_selector("#stop", state="hidden")
     assert output(page, 0) == "Der Arzt verschrieb dem Patienten wegen Bluthochdruck ein Medikament."
-    assert "Left as it is" not in page.inner_text(".sentence")
+    assert "Not rewritten" not in page.inner_text(".sentence")
 
 
 def test_a_rejected_edit_brings_the_word_back(page):
@@ -296,7 +296,7 @@ def test_what_a_person_chose_or_wrote_outlives_another_plan(page):
     page.wait_for_selector("#stop", state="hidden")
     text = "The physician commenced the procedure.\n\nHe went home on 12 May 2019."
     assert downloaded(page, "#export-text") == text
-    assert "not judged" in second.text_content() or second.locator(".edits li").count() == 0
+    assert "not checked" in second.text_content() or second.locator(".edits li").count() == 0
 
 
 def test_what_a_person_wrote_outlives_a_run_that_is_broken_off(page):
@@ -383,7 +383,7 @@ def test_a_stopped_text_is_exported_whole_and_gone_on_with(page):
     exported = downloaded(page, "#export-text")
     assert exported.endswith(f"\n{paragraph}\n")
     assert page.locator(".sentence").count() == 13
-    page.click("#go-on")
+    page.click("#continue")
     page.wait_for_function("() => document.querySelectorAll('.sentence').length === 26")
     page.click("#stop")
 
@@ -404,12 +404,12 @@ def test_words_are_reached_and_decided_by_keyboard(page):
     word(page, 0, "procedure").press("Enter")
     page.locator("[role=menuitemradio]", has_text="Delete").first.press("Enter")
     judged = ".edits li:is([data-status=satisfied], [data-status=violated])"
-    page.locator(judged, has_text="leave out procedure").wait_for()
+    page.locator(judged, has_text="delete procedure").wait_for()
 
 
 def test_the_search_is_played_step_by_step(page):
     simplified(page, "The physician commenced the procedure.")
-    page.locator(".sentence .how").first.click()
+    page.locator(".sentence .show-search").first.click()
     page.wait_for_selector("#search-figure tr[data-outcome]")
     steps = int(page.get_attribute("#step", "max"))
     assert steps > 3
@@ -438,17 +438,72 @@ def test_text_is_never_run(page, text):
 
 
 def test_words_to_keep_and_own_terms_are_followed(page):
-    page.click(".wishes summary")
+    page.click(".user-constraints summary")
     page.fill("#keep", "commenced")
     page.fill("#glossary", "physician = medic")
     simplified(page, "The physician commenced the procedure.")
     asked = page.locator(".edits li[data-status]").all_inner_texts()
     assert any("keep commenced" in " ".join(one.split()) for one in asked)
     assert any("physician → medic" in " ".join(one.split()) for one in asked)
-    page.fill("#glossary", "physician")
+
+
+@pytest.mark.parametrize("glossary", ["physician = medic", "physician\tmedic"], ids=["equals-sign", "tab"])
+def test_a_glossary_has_an_equals_sign_or_a_tab_as_in_the_shell(page, glossary):
+    page.click(".user-constraints summary")
+    page.fill("#glossary", f"\n{glossary}\n")
+    page.fill("#text", "The physician commenced the procedure.")
+    with page.expect_request("**/v1/plan") as sent:
+        page.click("#go")
+    assert sent.value.post_data_json["glossary"] == [["physician", "medic"]]
+
+
+@pytest.mark.parametrize("entry", ["physician", "physician =", "a = b = c", "a\tb\tc"])
+def test_an_entry_of_the_glossary_without_two_sides_is_named_by_its_line(page, entry):
+    page.click(".user-constraints summary")
+    page.fill("#glossary", f"commenced = began\n\n{entry}")
+    page.fill("#text", "The physician commenced the procedure.")
     page.click("#go")
     page.wait_for_selector("#alert:not(:empty)")
-    assert "Line 1 of your terms" in page.inner_text("#alert")
+    assert "Glossary, line 3" in page.inner_text("#alert")
+
+
+def test_readability_is_asked_for_only_if_the_answer_does_not_have_it(page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if "readability" in request.url else None)
+
+    def settled():
+        page.wait_for_timeout(600)  # the page waits 300 milliseconds before it asks
+        return len(asked)
+
+    simplified(page)
+    page.wait_for_selector("#stop", state="hidden")
+    figures = page.inner_text("#readability")
+    assert settled() == 0
+    assert "→" in figures
+    page.locator(".sentence .accept").first.click()
+    assert settled() == 0
+    page.locator(".sentence").first.get_by_label("Use the original").check()
+    assert settled() == 1
+    assert page.inner_text("#readability") != figures
+    page.locator(".sentence .accept").nth(1).click()
+    assert settled() == 1
+
+
+def test_the_api_documentation_works_without_another_server(page, address):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.click("footer a")
+    page.wait_for_selector(".opblock")
+    assert page.title() == "redraft: API documentation"
+    assert page.locator(".opblock").count() == 5
+    operation = page.locator(".opblock", has_text="/v1/readability")
+    operation.locator("button").first.click()
+    operation.get_by_role("button", name="Try it out").click()
+    operation.get_by_role("button", name="Execute").click()
+    operation.locator(".live-responses-table", has_text='"words_before"').wait_for()
+    operation.locator(".tablinks", has_text="Schema").first.click()
+    assert {url.startswith((address, "data:")) for url in asked} == {True}
+    assert page.said == []
 
 
 def test_a_phone_needs_no_sideways_scrolling(browser, address):

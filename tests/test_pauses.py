@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.cancellation import at_yield_points
+from redraft.cooperative_scheduling import on_yield_point
 from small_models import tiny_model_for
 from tokenizers_in_memory import byte_level
 
@@ -27,14 +27,14 @@ def test_work_that_goes_first_changes_nothing(kind, goes_first):
     expected, others = one.rewrite(FIRST), one.rewrite(OTHER)
     found, in_search = [], set()
 
-    def let_go_first(alone):
+    def let_go_first(cancel_only):
         if sys._getframe(2).f_globals["__name__"] == "redraft.decode.search":
-            in_search.add(alone)
-        if not alone:
-            with at_yield_points(lambda alone: None):
+            in_search.add(cancel_only)
+        if not cancel_only:
+            with on_yield_point(lambda cancel_only: None):
                 found.append(one.rewrite(OTHER))
 
-    with at_yield_points(let_go_first):
+    with on_yield_point(let_go_first):
         assert one.rewrite(FIRST) == expected
     assert all(again == others for again in found)
     assert in_search == {not goes_first}
@@ -48,13 +48,13 @@ class Stop(Exception):
 def test_a_search_can_be_stopped_at_any_step(kind):
     one, seen = redrafter(kind), 0
 
-    def stop(alone):
+    def stop(cancel_only):
         nonlocal seen
         seen += 1
         if seen == 4:
             raise Stop
 
     expected = one.rewrite(FIRST)
-    with at_yield_points(stop), pytest.raises(Stop):
+    with on_yield_point(stop), pytest.raises(Stop):
         one.rewrite(FIRST)
     assert one.rewrite(FIRST) == expected

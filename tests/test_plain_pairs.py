@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from redraft.align.aligner_network import HeadConfig
 from redraft.align.gold_alignments import GoldPair
-from redraft.align.links import shown_links
+from redraft.align.links import format_links
 from redraft.errors import ConfigError, CorpusError
-from redraft.fit.aligner.aligner_training import AlignerTraining, linked_by, train_aligner
+from redraft.fit.aligner.aligner_training import AlignerTraining, label_by_teachers, train_aligner
 from redraft.fit.aligner.gold_splits import EVALUATION, MAIN, OTHER
-from redraft.fit.aligner.unlabelled_pairs import PlainPairs, SoftPair
+from redraft.fit.aligner.unlabelled_pairs import UnlabelledPairs, SoftPair
 from redraft.fit.synthetic_pairs import make_pair, make_pairs, read_synonyms
-from redraft.fit.tagged_pairs import normal, read_tagged
+from redraft.fit.tagged_pairs import comparison_key, read_tagged
 from small_models import save_small_bert
 
 # ---- tagged pairs ----
@@ -48,7 +48,7 @@ def test_a_bad_line_is_named(tmp_path):
 
 
 def test_sentences_are_compared_by_letters_and_digits():
-    assert normal("“Hello”, World 2!") == "helloworld2" == normal("hello world 2")
+    assert comparison_key("“Hello”, World 2!") == "helloworld2" == comparison_key("hello world 2")
 
 
 # ---- made-up pairs ----
@@ -91,8 +91,8 @@ def test_synonyms_go_both_ways_and_are_words(tmp_path):
 # ---- teachers ----
 
 WORDS = [f"w{number}" for number in range(30)]
-TRAINING = AlignerTraining(epochs=3, batch=16, held=10, encoder_rate=1e-3, head_rate=3e-3, teachers=2, made=40,
-                           plain=30, head=HeadConfig(projections=4, size=8, channels=8, depth=1))  # fmt: skip
+TRAINING = AlignerTraining(epochs=3, batch=16, held_out=10, encoder_learning_rate=1e-3, head_learning_rate=3e-3, teachers=2, synthetic=40,
+                           unlabelled=30, head=HeadConfig(projections=4, size=8, channels=8, depth=1))  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def data(tmp_path_factory):
     def made_up():
         source = rng.sample(WORDS, rng.randint(4, 8))
         target = rng.sample(source, 3)
-        return " ".join(source), " ".join(target), shown_links({(source.index(w), at) for at, w in enumerate(target)})
+        return " ".join(source), " ".join(target), format_links({(source.index(w), at) for at, w in enumerate(target)})
 
     for name in (*MAIN, *EVALUATION):
         rows = [made_up() for _ in range(40)]
@@ -125,18 +125,18 @@ def encoder(tmp_path_factory):
 
 
 def test_plain_pairs_share_no_sentence_with_an_evaluation_file(data):
-    plain = PlainPairs.read(data / "pairs.tsv", None, data, ["asset"])
+    plain = UnlabelledPairs.read(data / "pairs.tsv", None, data, ["asset"])
     assert len(plain.pairs) == 50
-    assert len(PlainPairs.read(data / "pairs.tsv", None, data).pairs) == 51
-    made = plain.made(40, 0)
+    assert len(UnlabelledPairs.read(data / "pairs.tsv", None, data).pairs) == 51
+    made = plain.synthetic(40, 0)
     assert len(made) == 40
-    assert made == plain.made(40, 0)
+    assert made == plain.synthetic(40, 0)
 
 
 def test_teachers_are_trained_once_and_their_links_learned(data, encoder, tmp_path):
-    plain = PlainPairs.read(data / "pairs.tsv", None, data, ["asset"])
+    plain = UnlabelledPairs.read(data / "pairs.tsv", None, data, ["asset"])
     said: list[str] = []
-    train_aligner(encoder, data, tmp_path, TRAINING, plain=plain, device="cpu", say=said.append)
+    train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=plain, device="cpu", say=said.append)
     assert [line for line in said if line.startswith("teacher ")] == ["teacher 1 of 2", "teacher 2 of 2"]
     assert json.loads((tmp_path / "training.json").read_text())["pairs"]["extra"] == 70
     seeds = [
@@ -144,29 +144,29 @@ def test_teachers_are_trained_once_and_their_links_learned(data, encoder, tmp_pa
     ]
     assert seeds == [1, 2]
     again: list[str] = []
-    train_aligner(encoder, data, tmp_path, TRAINING, plain=plain, device="cpu", say=again.append)
-    assert again == [f"{tmp_path}: this training is finished, and nothing was done."]
-    with_asset = PlainPairs.read(data / "pairs.tsv", None, data)
-    with pytest.raises(ConfigError, match="another plain"):  # or teachers that read ASSET would go on teaching
-        train_aligner(encoder, data, tmp_path, TRAINING, plain=with_asset, device="cpu", say=again.append)
+    train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=plain, device="cpu", say=again.append)
+    assert again == [f"{tmp_path}: this training is already finished; nothing to do."]
+    with_asset = UnlabelledPairs.read(data / "pairs.tsv", None, data)
+    with pytest.raises(ConfigError, match=r"another training: there unlabelled\.leave_out"):  # or teachers that read ASSET would go on teaching
+        train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=with_asset, device="cpu", say=again.append)
     (tmp_path / "training.json").unlink()
-    with pytest.raises(ConfigError, match=r"teacher-0.*another plain"):
-        train_aligner(encoder, data, tmp_path, TRAINING, plain=with_asset, device="cpu", say=again.append)
-    train_aligner(encoder, data, tmp_path, TRAINING, plain=plain, device="cpu", say=again.append)
+    with pytest.raises(ConfigError, match=r"teacher-0.*another training: there unlabelled\.leave_out"):
+        train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=with_asset, device="cpu", say=again.append)
+    train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=plain, device="cpu", say=again.append)
     assert not [line for line in again if line.startswith("teacher ")]
-    with pytest.raises(ConfigError, match="another settings"):
-        train_aligner(encoder, data, tmp_path, AlignerTraining(**{**vars(TRAINING), "epochs": 2}), plain=plain,
+    with pytest.raises(ConfigError, match=r"another training: there settings\.epochs is 3, here 2"):
+        train_aligner(encoder, data, tmp_path, AlignerTraining(**{**vars(TRAINING), "epochs": 2}), unlabelled=plain,
                       device="cpu", say=again.append)  # fmt: skip
 
 
 def test_soft_labels_are_the_mean_of_the_teachers(data, encoder, tmp_path):
-    plain = PlainPairs.read(data / "pairs.tsv", None, data, ["asset"])
-    train_aligner(encoder, data, tmp_path, TRAINING, plain=plain, device="cpu", say=lambda text: None)
+    plain = UnlabelledPairs.read(data / "pairs.tsv", None, data, ["asset"])
+    train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=plain, device="cpu", say=lambda text: None)
     folders = [tmp_path / "teacher-0", tmp_path / "teacher-1"]
     pair = plain.pairs[0]
-    (both,) = linked_by(folders, [pair], device="cpu", say=lambda text: None)
-    alone = [linked_by([folder], [pair], device="cpu", say=lambda text: None)[0].table.float() for folder in folders]
+    (both,) = label_by_teachers(folders, [pair], device="cpu", say=lambda text: None)
+    alone = [label_by_teachers([folder], [pair], device="cpu", say=lambda text: None)[0].table.float() for folder in folders]
     assert torch.allclose(both.table.float(), (alone[0] + alone[1]) / 2, atol=1.5)
     assert isinstance(both, SoftPair)
     assert torch.equal(both.reversed().table, both.table.T)
-    assert isinstance(plain.made(40, 0)[0], GoldPair)
+    assert isinstance(plain.synthetic(40, 0)[0], GoldPair)

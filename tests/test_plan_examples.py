@@ -13,11 +13,11 @@ from redraft.align.trained_aligner import TrainedAligner
 from redraft.fit.linked_pairs import LinkedPair
 from redraft.fit.rewriter.plan_examples import SHARES, PlanExample, PlanSampler, can_join, joined, strength_of
 from redraft.plan.complexity_ratio import ComplexityRatios
-from redraft.plan.edits import folded
+from redraft.plan.edits import fold_phrase
 from redraft.plan.lexicon import Entry, Lexicon
 from redraft.plan.marked_source import PLACEHOLDERS, mark
 from redraft.plan.verdicts import judge
-from redraft.text.word_frequency import Known, WordFrequency
+from redraft.text.word_frequency import WordStatistics, WordFrequency
 
 SEEDS = range(150)
 
@@ -32,7 +32,7 @@ def linked(source: str, target: str, links: str | None = None) -> LinkedPair:
 def sampler(much: str | None = None, *, bare_splits: bool = False, **targets: str) -> PlanSampler:
     """Draws one kind of plan; `targets` are the lexicon: physician="doctor,medic"."""
     entries = {word: Entry(9, 0, 9, tuple((text, 0.3) for text in texts.split(","))) for word, texts in targets.items()}
-    common = WordFrequency(dict.fromkeys(["the", "treated", "people", "town", "doctor"], Known(5.0)))
+    common = WordFrequency(dict.fromkeys(["the", "treated", "people", "town", "doctor"], WordStatistics(5.0)))
     sides = ComplexityRatios({"physician": 1.0, "treated": -1.0})
     shares = SHARES if much is None else {much: 1.0}
     return PlanSampler(Lexicon(entries), common, sides, shares, bare_splits)
@@ -274,7 +274,7 @@ def test_targets_carry_out_their_plans_and_spans_lie_in_the_source(
                 kinds.add(edit.kind)
                 if edit.span is not None:
                     text = example.plan.source[slice(*edit.span)]
-                    assert folded(text) == folded(edit.phrase)
+                    assert fold_phrase(text) == fold_phrase(edit.phrase)
     assert asked > 3000
     assert kinds == {"insert", "delete", "substitute", "split"}
 

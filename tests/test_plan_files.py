@@ -25,13 +25,13 @@ def edit_line(text):
 
 # the bad line, its field, what is wrong, what to type
 BAD_LINES = [
-    pytest.param(b'{"source": "a", "edits": [}', None, "broken JSON at column 27", "whole object", id="broken-json"),
-    pytest.param(b'{"source": "a"', None, "broken JSON at column 15", "one whole object", id="half-a-line"),
-    pytest.param(b'{"source": "a"} {}', None, "broken JSON at column 17", "one whole object", id="two-objects"),
-    pytest.param(b"{'source': 'a'}", None, "broken JSON at column 2", '{"source":', id="single-quotes"),
-    pytest.param(b"The artisans remain .", None, "broken JSON at column 1", '{"source":', id="plain-text"),
-    pytest.param(b"[" * 100_000, None, "cannot hold", "stray paste", id="bottomless"),
-    pytest.param(b'{"source": ' + b"1" * 5000 + b"}", None, "cannot hold", "stray paste", id="endless-number"),
+    pytest.param(b'{"source": "a", "edits": [}', None, "invalid JSON at column 27", "complete object", id="broken-json"),
+    pytest.param(b'{"source": "a"', None, "invalid JSON at column 15", "complete object", id="half-a-line"),
+    pytest.param(b'{"source": "a"} {}', None, "invalid JSON at column 17", "complete object", id="two-objects"),
+    pytest.param(b"{'source': 'a'}", None, "invalid JSON at column 2", '{"source":', id="single-quotes"),
+    pytest.param(b"The artisans remain .", None, "invalid JSON at column 1", '{"source":', id="plain-text"),
+    pytest.param(b"[" * 100_000, None, "beyond the limits", "corrupted", id="bottomless"),
+    pytest.param(b'{"source": ' + b"1" * 5000 + b"}", None, "beyond the limits", "corrupted", id="endless-number"),
     pytest.param(b"[]", None, "a plan must be an object", '{"source":', id="a-list"),
     pytest.param(b'{"source": "caf\xe9"}', None, "not UTF-8: 0xe9 is byte 16 of the line", "UTF-8", id="latin-1"),
     pytest.param(b'\xff\xfe{\x00', None, "not UTF-8: 0xff is byte 1 of the line", "as UTF-8", id="utf-16"),
@@ -102,7 +102,7 @@ def test_skipping_reports_to_standard_error_with_a_count_at_the_end(tmp_path, ca
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
-    assert lines[0].startswith(f"skipped: {path}:2: broken JSON")
+    assert lines[0].startswith(f"skipped: {path}:2: invalid JSON")
     assert lines[2].startswith(f"skipped: {path}:4: a plan must be an object")
     assert lines[4:] == [f"{path}: 2 read, 2 skipped"]
 
@@ -141,7 +141,7 @@ def test_a_byte_order_mark_alone_is_an_empty_file():
 
 
 def test_a_byte_order_mark_elsewhere_is_an_error():
-    with pytest.raises(PlanError, match="line 2: broken JSON at column 1"):
+    with pytest.raises(PlanError, match="line 2: invalid JSON at column 1"):
         list(read_plans(io.BytesIO(GOOD + b"\n\xef\xbb\xbf" + GOOD)))
 
 
@@ -150,7 +150,7 @@ def test_standard_input_and_output(monkeypatch, capsysbinary):
     reader = read_plans("-")
     assert write_plans("-", [next(reader)]) == 1
     assert capsysbinary.readouterr().out == GOOD + b"\n"
-    with pytest.raises(PlanError, match="<stdin>:2: broken JSON"):
+    with pytest.raises(PlanError, match="<stdin>:2: invalid JSON"):
         next(reader)
     assert not sys.stdin.closed
 

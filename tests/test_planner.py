@@ -12,7 +12,7 @@ from redraft.errors import ConfigError, CorpusError, ModelError, PlanError
 from redraft.fit.calibration import calibrate, calibration_error, fit_logistic
 from redraft.fit.linked_pairs import LinkedPair, link_pairs, read_linked
 from redraft.fit.planner import classifier_training
-from redraft.fit.planner.classifier_training import ClassifierTraining, held_share, label, without
+from redraft.fit.planner.classifier_training import ClassifierTraining, held_out_position, label, without
 from redraft.fit.planner.lexicon_counts import Counts, count_pairs
 from redraft.fit.planner.lexicon_training import counted_lexicon, make_lexicon, read_difficulty
 from redraft.fit.planner.planner_training import train_planner
@@ -22,7 +22,7 @@ from redraft.fit.word_forms import agreement, forms, inflected, lemmas, siblings
 from redraft.plan.lexicon import Entry
 from redraft.plan.planner import Planner
 from redraft.plan.prediction import Levels
-from redraft.text.word_frequency import Known, WordFrequency
+from redraft.text.word_frequency import WordStatistics, WordFrequency
 
 SUBJECTS = ("the man", "a woman", "my old friend", "this child", "our teacher", "some people")
 OBJECTS = ("a house", "the road", "two dogs", "a long letter", "the garden", "warm soup")
@@ -100,9 +100,9 @@ def test_forms_by_the_dictionary():
 
 
 COMMON = WordFrequency({
-    "start": Known(5.5), "started": Known(5.5), "starts": Known(5.0), "began": Known(5.2), "commenced": Known(3.9),
-    "commence": Known(3.6), "commences": Known(3.0), "was": Known(7.0), "initiated": Known(3.8), "it": Known(7.0),
-    "inaugurated": Known(3.0), "launched": Known(4.8), "commencing": Known(3.5),
+    "start": WordStatistics(5.5), "started": WordStatistics(5.5), "starts": WordStatistics(5.0), "began": WordStatistics(5.2), "commenced": WordStatistics(3.9),
+    "commence": WordStatistics(3.6), "commences": WordStatistics(3.0), "was": WordStatistics(7.0), "initiated": WordStatistics(3.8), "it": WordStatistics(7.0),
+    "inaugurated": WordStatistics(3.0), "launched": WordStatistics(4.8), "commencing": WordStatistics(3.5),
 })  # fmt: skip
 
 
@@ -139,14 +139,14 @@ def test_pairs_without_a_replacement_make_a_ranker_too():
 
 def test_the_ranker_learns_what_people_choose():
     counted = {word: {"often": 8, "sometimes": 2} for word in ("hard", "dark", "cold", "loud", "grim")}
-    common = WordFrequency({word: Known(5.0) for word in (*counted, "often", "sometimes", "never-chosen")})
+    common = WordFrequency({word: WordStatistics(5.0) for word in (*counted, "often", "sometimes", "never-chosen")})
     counts = targets_of(counted).counts
     targets = Targets(counts, {word: {"never-chosen"} for word in counted}, common)
     ranker = fit_ranker(targets)
     ranked = ranker.ranked("hard")
     assert [text for text, _ in ranked] == ["often", "sometimes", "never-chosen"]
-    assert sum(share for _, share in ranked) == pytest.approx(ranker.found, rel=1e-4)
-    assert ranker.found == 0.8  # "sometimes", counted twice, is chance once one of the two is hidden
+    assert sum(share for _, share in ranked) == pytest.approx(ranker.coverage, rel=1e-4)
+    assert ranker.coverage == 0.8  # "sometimes", counted twice, is chance once one of the two is hidden
     lexicon = make_lexicon(counts, ranker)
     assert lexicon.entry("hard").targets[0] == ("often", pytest.approx(ranked[0][1]))
     assert lexicon.entry("hard").replaced == 10
@@ -206,11 +206,11 @@ def test_a_word_is_guessed_without_its_own_count():
 
 
 def test_a_source_is_held_out_with_all_its_rewritings():
-    settings = ClassifierTraining(held=0.25)
-    shares = [held_share(f"sentence {number}", settings) for number in range(4000)]
+    settings = ClassifierTraining(held_out=0.25)
+    shares = [held_out_position(f"sentence {number}", settings) for number in range(4000)]
     assert np.mean(np.array(shares) < 1) == pytest.approx(0.25, abs=0.03)
-    assert held_share("Sentence 1!", settings) == shares[1]  # case and signs apart, the same
-    assert held_share("sentence 1", ClassifierTraining(held=0.25, seed=1)) != shares[1]
+    assert held_out_position("Sentence 1!", settings) == shares[1]  # case and signs apart, the same
+    assert held_out_position("sentence 1", ClassifierTraining(held_out=0.25, seed=1)) != shares[1]
 
 
 def test_a_logistic_finds_its_weights():
@@ -248,7 +248,7 @@ def trained(tmp_path_factory):
     out = tmp_path_factory.mktemp("planner")
     said = []
     planner = train_planner(
-        toy_pairs(300), out, ClassifierTraining(epochs=4, batch=16, rate=2e-3, held=0.15),
+        toy_pairs(300), out, ClassifierTraining(epochs=4, batch=16, learning_rate=2e-3, held_out=0.15),
         device="cpu", say=said.append,
         synonyms={"quietly": ["silently"]}, difficulty={"purchased": 3.0, "bought": 1.5},
     )  # fmt: skip
@@ -321,8 +321,8 @@ def kill_at(step):
 def test_a_killed_training_ends_as_if_it_had_not_been(trained, tmp_path, monkeypatch):
     planner, _, _ = trained
     pairs, tables = list(linked(toy_pairs(120))), planner.classifier.tables
-    settings = ClassifierTraining(epochs=2, batch=16, held=0.2)
-    monkeypatch.setattr(classifier_training, "_EVERY", 3)
+    settings = ClassifierTraining(epochs=2, batch=16, held_out=0.2)
+    monkeypatch.setattr(classifier_training, "_SAVE_EVERY", 3)
 
     def train(folder, say):
         classifier_training.train_classifier(pairs, tables, tmp_path / folder, settings, device="cpu", say=say)
@@ -333,15 +333,15 @@ def test_a_killed_training_ends_as_if_it_had_not_been(trained, tmp_path, monkeyp
         train("killed", kill_at(6))
     said = []
     assert train("killed", said.append) == whole
-    assert said[0] == "going on from step 6"
+    assert said[0] == "resuming from step 6"
 
 
 def test_a_checkpoint_of_another_training_is_refused(trained, tmp_path, monkeypatch):
     planner, _, _ = trained
-    monkeypatch.setattr(classifier_training, "_EVERY", 1)
+    monkeypatch.setattr(classifier_training, "_SAVE_EVERY", 1)
 
     def train(epochs, say):
-        settings = ClassifierTraining(epochs=epochs, batch=16, held=0.2)
+        settings = ClassifierTraining(epochs=epochs, batch=16, held_out=0.2)
         pairs = list(linked(toy_pairs(80)))
         classifier_training.train_classifier(
             pairs, planner.classifier.tables, tmp_path, settings, device="cpu", say=say
@@ -362,7 +362,7 @@ def test_too_few_pairs(trained, tmp_path):
 
 
 def test_a_folder_without_a_predictor(tmp_path):
-    with pytest.raises(ModelError, match="holds no predictor"):
+    with pytest.raises(ModelError, match="does not contain a planner"):
         Planner.load(tmp_path)
 
 
@@ -374,7 +374,7 @@ def test_a_folder_with_a_broken_predictor(trained, tmp_path, name, content):
     for path in out.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ModelError, match="holds no predictor"):
+    with pytest.raises(ModelError, match="does not contain a planner"):
         Planner.load(tmp_path, device="cpu")
 
 
@@ -384,7 +384,7 @@ def test_a_head_belongs_to_its_encoder(trained, tmp_path):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     about = json.loads((out / "planner.json").read_text(encoding="utf-8"))
     (tmp_path / "planner.json").write_text(json.dumps({**about, "encoder": "other"}), encoding="utf-8")
-    with pytest.raises(ModelError, match="trained above another encoder"):
+    with pytest.raises(ModelError, match="trained on another encoder"):
         Planner.load(tmp_path, device="cpu")
 
 

@@ -9,13 +9,13 @@ import pytest
 from redraft import Edit, EditPlan
 from redraft.decode.result import Candidate, Result
 from redraft.plan.verdicts import judge
-from redraft.simplify.reranking import Faults, rerank
-from redraft.text.word_frequency import Known, WordFrequency
+from redraft.simplify.reranking import FaultCounter, rerank
+from redraft.text.word_frequency import WordStatistics, WordFrequency
 
 KNOWN = (
     "it may make worse well is the a old new bought house home not what they won an easy victory over by was them very"
 )
-COMMON = WordFrequency({word: Known(5.0) for word in KNOWN.split()})
+COMMON = WordFrequency({word: WordStatistics(5.0) for word in KNOWN.split()})
 
 
 def candidate(plan: EditPlan, text: str, log_prob: float = -0.1) -> Candidate:
@@ -31,7 +31,7 @@ def best(plan: EditPlan | str, *texts: str | tuple[str, float], keep: int = 5, i
 
 def faults(plan: EditPlan | str, text: str) -> int:
     plan = EditPlan(plan) if isinstance(plan, str) else plan
-    return Faults(plan, COMMON).of(candidate(plan, text))
+    return FaultCounter(plan, COMMON).count(candidate(plan, text))
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from redraft.fit.rewriter.plan_examples import PlanSampler
 from redraft.fit.rewriter.token_batches import pad_rows
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
 from redraft.plan.target_guard import TargetGuard
-from redraft.text.names import made_up, missing, names, numbers
+from redraft.text.names import invented_names, missing_names, names, numbers
 from tokenizers_in_memory import TOKENIZERS
 
 # ---- names and numbers ----
@@ -42,14 +42,14 @@ from tokenizers_in_memory import TOKENIZERS
 def test_names_are_capitalised_words_not_at_the_start():
     assert names("The city of New York has 8,000 Pubs .") == ["New", "York", "Pubs"]
     assert numbers("8,000 in 1990s") == ["8", "000", "1990"]
-    assert missing("He met Ann in 1990 .", "he met ANN .") == ["1990"]
-    assert missing("He met Ann's aunt Sue.", "He met Ann's aunt.") == ["Sue"]
-    assert missing("He met Ann.", "Annie was met by him.") == ["Ann"]
+    assert missing_names("He met Ann in 1990 .", "he met ANN .") == ["1990"]
+    assert missing_names("He met Ann's aunt Sue.", "He met Ann's aunt.") == ["Sue"]
+    assert missing_names("He met Ann.", "Annie was met by him.") == ["Ann"]
 
 
 def test_made_up_names():
-    assert made_up("He met Ann.", "He met Bob in 1990.") == ["Bob", "1990"]
-    assert made_up("He met Ann and left.", "He met Ann. Then he left.") == []
+    assert invented_names("He met Ann.", "He met Bob in 1990.") == ["Bob", "1990"]
+    assert invented_names("He met Ann and left.", "He met Ann. Then he left.") == []
 
 
 # ---- which rewritings are learned from ----

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
-from redraft.constrain.word_boundaries import STATES, tail_tables
+from redraft.constrain.word_boundaries import STATES, boundary_tables
 from redraft.decode.config import DecodeConfig
 from redraft.decode.reference_search import (
     Judgement,
@@ -34,8 +34,8 @@ def variant(*tokens: int, words: int | None = None) -> Variant:
     return Variant(tokens, (True,) * STATES, len(tokens) if words is None else words)
 
 
-def inserts(edit: int, *tokens: int, need: int = 1) -> Clause:
-    return Clause("insert", edit, need, (variant(*tokens),))
+def inserts(edit: int, *tokens: int, threshold: int = 1) -> Clause:
+    return Clause("insert", edit, threshold, (variant(*tokens),))
 
 
 def deletes(edit: int, *tokens: int, free: int = 0) -> Clause:
@@ -62,7 +62,7 @@ def compiled(*clauses: Clause, texts: list[bytes | None] = WORDS, weight: float 
             edits.append(Edit.delete(f"d{index}", weight=weight))
         else:
             edits.append(Edit.substitute(f"s{index}", f"t{index}", weight=weight))
-    return CompiledPlan(EditPlan("any", tuple(edits)), clauses, {}, tail_tables(texts))
+    return CompiledPlan(EditPlan("any", tuple(edits)), clauses, {}, boundary_tables(texts))
 
 
 def judged(plan: CompiledPlan, *steps: tuple[int, str] | int, cut: bool = False, end: int = END) -> Judgement:
@@ -95,7 +95,7 @@ def test_insertion(steps, score, satisfied):
 
 
 def test_insertions_of_one_phrase_share_its_occurrences():
-    plan = compiled(inserts(0, OLD), inserts(1, OLD, need=2))
+    plan = compiled(inserts(0, OLD), inserts(1, OLD, threshold=2))
     assert judged(plan, OLD, THE).satisfied == {0}
     assert judged(plan, OLD, THE, OLD).satisfied == {0, 1}
     assert judged(plan, OLD, THE, OLD).score == 2

@@ -4,7 +4,7 @@ import pytest
 
 from redraft import Planner
 from redraft.errors import ModelError
-from redraft.plan.lexicon import key_of
+from redraft.plan.lexicon import lookup_key
 from redraft.plan.prediction import Levels
 from redraft.plan.reviewed_targets import Reviewed, ReviewedTargets
 from redraft.table_files import write_rows
@@ -31,7 +31,7 @@ def test_every_target_is_in_one_list(reviewed):
         entry = reviewed.entry(phrase)
         listed = [*entry.safe, *entry.possible, *entry.wrong]
         assert len({*listed}) == len(listed), phrase
-        assert phrase == key_of(phrase), phrase
+        assert phrase == lookup_key(phrase), phrase
         assert phrase not in listed
         assert all(target == target.strip() for target in listed), phrase
 

@@ -1,17 +1,19 @@
 """The service over HTTP: answers, limits, keys, the shape of errors, and what never stands in a log."""
 
 import asyncio
+import json
 import logging
+import re
 import socket
 import subprocess
 import sys
 import threading
-import time
 from types import SimpleNamespace
 
 import httpx
 import pytest
 import torch
+from fastapi.exceptions import RequestValidationError
 from fastapi.testclient import TestClient
 
 from ports import free_port
@@ -20,7 +22,10 @@ from redraft.cli.serve import _batch_for
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.errors import ConfigError
 from redraft.models import bundled
-from redraft.serve.app import create_app
+from redraft.plan.edits import DEFAULT_STRENGTH
+from redraft.plan.prediction import Levels
+from redraft.serve.app import create_app, page_folder
+from redraft.serve.error_responses import on_validation_error
 from redraft.serve.limits import Limits
 
 SOURCE = "The physician commenced the procedure in 1990."
@@ -108,9 +113,9 @@ def test_words_offer_common_names_first_and_nothing_that_changes_the_meaning(who
     assert offered["notwithstanding"][0] == "despite"
     assert max(map(len, offered.values())) == 6
     guard = simplifier.planner.guard
-    assert not [(word, one) for word, some in offered.items() for one in some if guard.refused(word, one)]
+    assert not [(word, one) for word, some in offered.items() for one in some if guard.refusal_reason(word, one)]
     lexicon = simplifier.planner.classifier.tables.lexicon
-    assert any(guard.refused("increased", target) for target, _ in lexicon.entry_of(["increased"]).targets)
+    assert any(guard.refusal_reason("increased", target) for target, _ in lexicon.entry_of(["increased"]).targets)
 
 
 def test_edits_that_are_given_are_all_there_is(whole, simplifier):
@@ -171,13 +176,13 @@ def test_a_script_comes_back_as_json_only(client):
         ({"sentences": [{"source": "a", "edits": [{"substitute": "b", "with": ["c", "d", "e"]}]}]}, "limit is 2"),
         ({"sentences": [{"source": "a"}, {"source": "a", "edits": [{"insrt": "b"}]}]}, "sentences[1].edits[0]"),
         ({"sentences": [{"source": "a", "edits": [{"insert": "b", "span": [0, 9]}]}]}, "sentences[0].edits[0].span"),
-        ({"sentences": [{"source": " ", "edits": [{"insert": "b"}]}]}, "sentences[0]: has edits, but no words"),
+        ({"sentences": [{"source": " ", "edits": [{"insert": "b"}]}]}, "sentences[0]: the source is empty"),
         ({"text": "a" * 101}, "has 101 characters, and the limit is 100"),
         ({"sentences": [{"source": "a"}, {"source": "b" * 101}]}, "sentences[1]: the sentence"),
         ({"text": "A.", "keep": ["a"] * 3}, "limit is 2"),
         ({"text": "A b a c a.", "keep": ["a"]}, "3 edits, and the limit is 2"),
         ({"sentences": [{"source": "a b a", "edits": []}, {"source": "a a a"}], "keep": ["a"]}, '"a a a": 3 edits'),
-        ({"text": "A.", "keep": ["a"]}, "predicts none"),
+        ({"text": "A.", "keep": ["a"]}, "does not predict plans"),
         ({"text": "One. Two!", "trace": True}, "limit is 1"),
         ({"text": "A.", "candidates": 4}, "limit is 3"),
     ],
@@ -187,26 +192,46 @@ def test_limits_and_bad_plans_are_named(client, body, said):
 
 
 @pytest.mark.parametrize(
-    "body, place",
+    "body, problem",
     [
-        (b"{", "body"),
-        (b"[]", "body"),
-        (b'{"text": 1}', "body.text"),
-        (b'{"text": "a", "sentences": []}', "body"),
-        (b"{}", "body"),
-        (b'{"text": "a", "txt": "b"}', "body.txt"),
-        (b'{"text": "a", "\\ud800": "b"}', "body"),
-        (b'{"text": "\\ud800"}', "body.text"),
-        (b'{"sentences": [{"space": "\\ud800", "source": "a"}]}', "body.sentences[0].space"),
-        (b'{"text": "a", "trace": 1}', "body.trace"),
-        (b'{"text": "a", "candidates": 11}', "body.candidates"),
-        (b'{"sentences": [{"edits": []}]}', "body.sentences[0].source"),
-        (b'{"text": "a", "glossary": [["a"]]}', "body.glossary[0]"),
+        (b"", "body: is required"),
+        (b"{", "body: is not valid JSON at character 1"),
+        (b"[]", "body: must be a JSON object"),
+        (b'{"text": 1}', "body.text: must be a string"),
+        (b'{"text": "a", "sentences": []}', "body: give either text or sentences"),
+        (b"{}", "body: give either text or sentences"),
+        (b'{"text": "a", "txt": "b"}', "body.txt: is not a known field"),
+        (b'{"text": "a", "\\ud800": "b"}', "body: must be valid Unicode"),
+        (b'{"text": "\\ud800"}', "body.text: has a lone surrogate"),
+        (b'{"sentences": [{"space": "\\ud800", "source": "a"}]}', "body.sentences[0].space: has a lone surrogate"),
+        (b'{"text": "a", "trace": 1}', "body.trace: must be true or false"),
+        (b'{"text": "a", "strength": []}', "body.strength: must be light, medium, strong or a number"),
+        (b'{"text": "a", "candidates": "2"}', "body.candidates: must be a whole number"),
+        (b'{"text": "a", "candidates": 0}', "body.candidates: must be at least 1"),
+        (b'{"text": "a", "candidates": 11}', "body.candidates: must be at most 10"),
+        (b'{"sentences": {}}', "body.sentences: must be a list"),
+        (b'{"sentences": [1]}', "body.sentences[0]: must be a JSON object"),
+        (b'{"sentences": [{"edits": []}]}', "body.sentences[0].source: is required"),
+        (b'{"text": "a", "glossary": [["a"]]}', "body.glossary[0]: must have at least 2 items"),
+        (b'{"text": "a", "glossary": [["a", "b", "c"]]}', "body.glossary[0]: must have at most 2 items"),
     ],
 )
-def test_malformed_bodies_are_refused_by_place(client, body, place):
+def test_malformed_bodies_are_refused_by_place_and_cause(client, body, problem):
     answer = client.post("/v1/simplify", content=body, headers={"Content-Type": "application/json"})
-    assert error(answer, 422).startswith(place)
+    assert error(answer, 422).startswith(problem)
+
+
+@pytest.mark.parametrize("body", [b'{"text": "\xff"}', b"[" * 100_000, b'{"candidates": ' + b"9" * 5000 + b"}"])
+def test_bodies_that_cannot_be_decoded_are_refused(scripted, body):
+    with opened(scripted) as client:
+        answer = client.post("/v1/simplify", content=body, headers={"Content-Type": "application/json"})
+        assert "the body cannot be decoded" in error(answer, 400)
+
+
+def test_other_errors_of_pydantic_keep_its_message():
+    unknown = RequestValidationError([{"type": "new_type", "loc": ("body", "text"), "msg": "Input should be new"}])
+    answer = asyncio.run(on_validation_error(None, unknown))
+    assert json.loads(answer.body)["error"]["problem"] == "body.text: Input should be new."
 
 
 def test_a_large_body_is_refused_before_it_is_read(client):
@@ -225,8 +250,9 @@ def test_a_large_body_is_refused_before_it_is_read(client):
 
 
 def test_other_errors_have_the_same_shape(client):
-    assert error(client.get("/nothing"), 404)
-    assert error(client.get("/v1/plan"), 405)
+    assert "nothing at this path" in error(client.get("/nothing"), 404)
+    assert "HTTP method" in error(client.get("/v1/plan"), 405)
+    assert "content type" in error(client.post("/v1/plan"), 415)
 
 
 def test_the_key_protects_the_api_only(scripted):
@@ -240,6 +266,53 @@ def test_the_key_protects_the_api_only(scripted):
         assert client.get("/health").status_code == client.get("/metrics").status_code == 200
     with pytest.raises(ConfigError):
         create_app(scripted, api_key="")
+
+
+def test_the_openapi_declares_the_key_if_there_is_one(scripted):
+    with opened(scripted, api_key="secret") as client:
+        document = client.get("/openapi.json").json()
+    (name, scheme), *others = document["components"]["securitySchemes"].items()
+    assert (scheme["type"], scheme["scheme"], others) == ("http", "bearer", [])
+    operations = {path: next(iter(methods.values())) for path, methods in document["paths"].items()}
+    assert {path: operation.get("security") for path, operation in operations.items()} == {
+        path: [{name: []}] if path.startswith("/v1/") else None for path in operations
+    }
+    assert "401" in operations["/v1/plan"]["responses"]
+    with opened(scripted) as client:
+        document = client.get("/openapi.json").json()
+    assert "securitySchemes" not in document["components"]
+    assert not any("security" in operation for methods in document["paths"].values() for operation in methods.values())
+    assert "401" not in document["paths"]["/v1/plan"]["post"]["responses"]
+
+
+def test_the_documentation_of_the_api_needs_no_other_server(scripted):
+    with opened(scripted, api_key="secret") as client:
+        page = client.get("/docs")
+        assert "Content-Security-Policy" in page.headers
+        files = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
+        assert sorted(files) == ["/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css", "/static/docs.js"]
+        assert [client.get(path).status_code for path in files] == [200, 200, 200]
+        for name in ("redoc.standalone.js", "swagger-ui.CSS", "..%2f__init__.py", "docs.html"):
+            error(client.get(f"/docs/{name}"), 404)
+        metrics = client.get("/metrics").text
+    assert 'redraft_requests_total{route="/docs",status="200"} 3.0' in metrics
+    assert 'redraft_requests_total{route="/docs",status="404"} 4.0' in metrics
+
+
+def test_the_examples_in_the_openapi_are_accepted(scripted):
+    with opened(scripted) as client:
+        document = client.get("/openapi.json").json()
+        schemas = document["components"]["schemas"]
+        for path in ("/v1/plan", "/v1/simplify", "/v1/readability", "/v1/evaluate"):
+            content = document["paths"][path]["post"]["requestBody"]["content"]["application/json"]
+            (example,) = schemas[content["schema"]["$ref"].rpartition("/")[2]]["examples"]
+            assert client.post(path, json=example).status_code == 200
+
+
+def test_the_page_starts_with_the_default_strength():
+    page = (page_folder() / "index.html").read_text(encoding="utf-8")
+    (slider,) = re.findall('<input type="range" id="strength" [^>]*value="([^"]*)"', page)
+    assert Levels.of(float(slider)) == Levels.of(DEFAULT_STRENGTH)
 
 
 def test_other_origins_only_where_given(scripted):
@@ -383,10 +456,8 @@ def test_who_leaves_is_not_waited_for(held):
         request = asyncio.create_task(app(scope, receive, send))
         while not held.calls:
             await asyncio.sleep(0.001)
-        began = time.monotonic()
         leaves.set()
         await request
-        assert time.monotonic() - began < 5
         assert sent[0]["status"] == 499
         held.gate.set()
 
@@ -400,7 +471,7 @@ def test_texts_stand_in_no_log_unless_asked_for(held, caplog, log_text):
     caplog.set_level(logging.DEBUG)
     with opened(held, log_text=log_text) as client:
         answer = client.post("/v1/simplify", json={"text": "Confidential words \x1b[2J\x9b\u202e."})
-        assert "the service failed" in error(answer, 500)
+        assert "internal error" in error(answer, 500)
         client.post("/v1/simplify", json={"text": "Confidential words.", "keep": ["/Confidential/"]})
         client.post("/v1/simplify", json={"confidential": "x"})
     ours = [record for record in caplog.records if record.name != "httpx"]
@@ -440,7 +511,7 @@ def test_the_command_starts_the_service(command, monkeypatch):
         assert client.post("/v1/plan", json={"text": ""}).status_code == 401
     assert command("serve", "--port", "70000")[0] == 2
     monkeypatch.delenv("REDRAFT_API_KEY")
-    assert "no key is set" in command("serve", "--host", "0.0.0.0", "--port", free_port())[2]
+    assert "no API key is set" in command("serve", "--host", "0.0.0.0", "--port", free_port())[2]
 
 
 def test_the_service_knows_the_names_that_it_is_told(command, monkeypatch):
@@ -461,7 +532,7 @@ def test_a_port_that_is_taken_is_told_before_a_model_is_loaded(command, monkeypa
         port = taken.getsockname()[1]
         status, _, err = command("serve", "--port", port)
     assert status == 2
-    assert f"http://127.0.0.1:{port} cannot be listened on" in err
+    assert f"cannot listen on http://127.0.0.1:{port}: " in err
     assert "--port" in err.splitlines()[-1]
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from redraft.align.gold_alignments import read_gold
-from redraft.align.links import shown_links
+from redraft.align.links import format_links
 from redraft.align.sentence_pairs import SentencePair
 from redraft.align.trained_aligner import TrainedAligner
-from redraft.evaluate.alignment_scores import score_different, score_links
+from redraft.evaluate.alignment_scores import score_non_identical, score_links
 from redraft.models import bundled
 from redraft.plan.extraction import extract
 
@@ -36,13 +36,13 @@ PAIRS = [
 @pytest.mark.parametrize("source, target, expected", PAIRS)
 def test_links_a_reader_would_draw(aligner, source, target, expected):
     (links,) = aligner.align([(source.split(), target.split())])
-    assert shown_links(links) == expected
+    assert format_links(links) == expected
 
 
 def test_a_plan_a_reader_would_write(aligner):
     pair = SentencePair.of("He purchased a lot of residences.", "He bought many houses.")
     (links,) = aligner.align([pair.words])
-    plan = extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which="content").plan
+    plan = extract(pair.source, pair.target, pair.source_words, pair.target_words, links, selection="content").plan
     assert [(edit.phrase, *edit.targets) for edit in plan.edits if edit.kind == "substitute"] == [
         ("purchased", "bought"), ("a lot of", "many"), ("residences", "houses"),
     ]  # fmt: skip
@@ -55,4 +55,4 @@ def test_it_is_as_good_as_the_table_says(aligner, name, f1, different):
     gold = read_gold(GOLD / f"{name}.tsv")[:150]
     found = list(aligner.align((pair.source, pair.target) for pair in gold))
     assert score_links(found, gold).f1 > f1
-    assert score_different(found, gold).f1 > different
+    assert score_non_identical(found, gold).f1 > different

@@ -85,7 +85,7 @@ def test_it_is_as_good_as_the_table_says(planner):
     pairs = [SentencePair.of(*pair) for pair in zip(sources, references, strict=True)]
     links = TrainedAligner.load(device="cpu").align(pair.words for pair in pairs)
     oracle = [
-        extract(pair.source, pair.target, pair.source_words, pair.target_words, found, which="content").plan
+        extract(pair.source, pair.target, pair.source_words, pair.target_words, found, selection="content").plan
         for pair, found in zip(pairs, links, strict=True)
     ]
     precision = PlanPrecision(list(planner.plans(sources, style="turk")), oracle)

@@ -40,9 +40,9 @@ def test_thin_plans_delete_hard_words_and_keep_easy_ones():
     pair = SentencePair.of("The big physician commenced numerous big works .", "The big doctor had works .")
     (links,) = ExactAligner().align([pair.words])
     plans = {
-        which: extract(pair.source, pair.target, pair.source_words, pair.target_words, links, which=which,
-                       sides=ComplexityRatios({"commenced": 1.0, "big": -1.0, "works": 0.5})).plan
-        for which in ("content", "thin")
+        selection: extract(pair.source, pair.target, pair.source_words, pair.target_words, links, selection=selection,
+                       ratios=ComplexityRatios({"commenced": 1.0, "big": -1.0, "works": 0.5})).plan
+        for selection in ("content", "thin")
     }  # fmt: skip
     thin = {(edit.kind, edit.phrase) for edit in plans["thin"].edits}
     assert thin == {("insert", "big"), ("delete", "commenced")}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.constrain.word_boundaries import STATES, starts_after, tail_after, tail_tables
-from redraft.text.words import Closes, Tail, split_words
+from redraft.constrain.word_boundaries import STATES, allowed_start_states, state_after, boundary_tables
+from redraft.text.words import Boundary, BoundaryState, split_words
 
 WHOLE = " a B5.,:-'’\"“”–‐é²😀½«\u00a0\u3000٥×①"
 PIECES = ["old", " old", "er", "11", ",000", "'s", " (", '."', "5.", ".5", "--", "a'", "...", " 5", "-LRB-", "ab12c"]
@@ -18,15 +18,15 @@ PIECES = ["old", " old", "er", "11", ",000", "'s", " (", '."', "5.", ".5", "--",
 
 def walked(tokens: list[bytes]) -> list[bool]:
     """At each border between tokens, the end included: does a word that stood before it end there?"""
-    tables = tail_tables(tokens)
-    state, verdicts = int(Tail.EDGE), []
+    tables = boundary_tables(tokens)
+    state, verdicts = int(BoundaryState.EDGE), []
     for token in range(len(tokens)):
-        verdicts.append(Closes(int(tables.closes[state, token])))
-        state = int(tables.next_tail[state, token])
+        verdicts.append(Boundary(int(tables.boundary[state, token])))
+        state = int(tables.next_state[state, token])
     found = []
     for at in range(len(tokens)):
-        later = (verdict for verdict in verdicts[at:] if verdict is not Closes.LATER)
-        found.append(next(later, Closes.YES) is Closes.YES)
+        later = (verdict for verdict in verdicts[at:] if verdict is not Boundary.UNDECIDED)
+        found.append(next(later, Boundary.YES) is Boundary.YES)
     return [*found, True]
 
 
@@ -127,17 +127,17 @@ def test_no_bytes_claim_a_border_that_the_text_denies(tokens):
     pytest.param("", "known", "well-", False, id="after-a-hyphen"),
 ])  # fmt: skip
 def test_where_a_phrase_may_start(lead, word, after, starts):
-    assert starts_after(lead, word)[tail_after(after.encode())] is starts
+    assert allowed_start_states(lead, word)[state_after(after.encode())] is starts
 
 
 def test_special_tokens_write_nothing_and_decide_nothing():
     """A decoded text leaves them out: what stands on both sides is one word there."""
-    tables = tail_tables([None, b" old", b"er"])
-    assert tables.next_tail[:, 0].tolist() == list(range(STATES))
-    assert np.all(tables.closes[:, 0] == Closes.LATER)
+    tables = boundary_tables([None, b" old", b"er"])
+    assert tables.next_state[:, 0].tolist() == list(range(STATES))
+    assert np.all(tables.boundary[:, 0] == Boundary.UNDECIDED)
 
 
 def test_where_every_token_begins_with_a_space_every_tail_closes():
-    assert tail_tables([b" old", b" 5", None]).always_closes[: len(Tail)].all()
-    pieces = tail_tables([b" old", b"er", b"5"]).always_closes[: len(Tail)]
-    assert pieces.nonzero()[0].tolist() == [Tail.EDGE, Tail.OTHER]
+    assert boundary_tables([b" old", b" 5", None]).always_boundary[: len(BoundaryState)].all()
+    pieces = boundary_tables([b" old", b"er", b"5"]).always_boundary[: len(BoundaryState)]
+    assert pieces.nonzero()[0].tolist() == [BoundaryState.EDGE, BoundaryState.OTHER]

@@ -52,8 +52,8 @@ WORDNET = "/usr/share/wordnet"
         ("suggests", "shows", "another modality"),
         ("at least", "about", "another bound"),
         ("more", "less", "another bound"),
-        ("denied", "said", "a negation less"),
-        ("ever", "never", "a negation more"),
+        ("denied", "said", "removes a negation"),
+        ("ever", "never", "adds a negation"),
         ("worsened", "made", "too vague"),
         ("praised", "said", "too vague"),
         ("koffi", "kofi", "another name"),
@@ -61,7 +61,7 @@ WORDNET = "/usr/share/wordnet"
     ],
 )
 def test_refused(phrase, target, reason):
-    assert GUARD.refused(phrase, target) == reason
+    assert GUARD.refusal_reason(phrase, target) == reason
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_refused(phrase, target, reason):
     ],
 )
 def test_passed(phrase, target):
-    assert GUARD.refused(phrase, target) is None
+    assert GUARD.refusal_reason(phrase, target) is None
 
 
 @pytest.mark.parametrize("text, terms", [
@@ -110,7 +110,7 @@ def test_passed(phrase, target):
 ])  # fmt: skip
 def test_fixed_terms(text, terms):
     words = text.split()
-    assert [" ".join(words[place.start : place.stop]) for place in GUARD.terms(words)] == terms
+    assert [" ".join(words[place.start : place.stop]) for place in GUARD.fixed_terms(words)] == terms
 
 
 def test_a_table_that_is_none(tmp_path):
@@ -173,12 +173,12 @@ def test_the_shipped_table_is_what_the_command_writes(tmp_path):
     ("defendant", "person"), ("harmful", "bad"), ("eligible", "able"), ("consumed", "eaten"), ("coffins", "places"),
 ])  # fmt: skip
 def test_words_for_nearly_everything_are_too_vague(phrase, target):
-    assert GUARD.refused(phrase, target) == "too vague"
+    assert GUARD.refusal_reason(phrase, target) == "too vague"
 
 
 @pytest.mark.parametrize("phrase, target", [("individuals", "people"), ("inclement", "bad"), ("site", "place")])
 def test_but_not_for_words_that_say_no_more(phrase, target):
-    assert GUARD.refused(phrase, target) is None
+    assert GUARD.refusal_reason(phrase, target) is None
 
 
 @pytest.mark.parametrize("one, other, close", [
@@ -189,7 +189,7 @@ def test_but_not_for_words_that_say_no_more(phrase, target):
 ])  # fmt: skip
 def test_close_senses(one, other, close):
     assert GUARD.have_close_senses(one, other) is close
-    assert bool(GUARD.senses(one)) is (one != "qwertz")
+    assert bool(GUARD.synsets(one)) is (one != "qwertz")
 
 
 def test_spellings_of_one_word():

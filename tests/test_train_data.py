@@ -23,7 +23,7 @@ from redraft.fit.rewriter.token_batches import (
 )
 from redraft.fit.rewriter.trainable_models import Start
 from redraft.fit.rewriter.training_settings import RewriterTraining
-from redraft.fit.schedules import learning_rate_factor
+from redraft.fit.training_loop import learning_rate_factor
 from toy_pairs import PROMPT, small_model, toy_pairs, word_tokenizer
 
 
@@ -81,24 +81,21 @@ def test_several_references(files):
     assert (pairs.sources, pairs.references) == (["a", "d"], [["b", "e"], ["c", "f"]])
 
 
-COLUMNS = (
-    "Write the source, one tab, and the target on each line; only --valid takes further references, "
-    "the same number on every line."
-)
+COLUMNS = "Write source, tab, target on each line. Only --valid may have further references, the same number everywhere."
 FILES = "Give one with source, tab, target on each line, or one of sources and one of targets."
-EMPTY = "Fill it, delete the line, or leave such lines out with --on-error skip."
+EMPTY = "Fill it, delete the line, or skip such lines with --on-error skip."
 BAD = [
     pytest.param(
-        {"p.tsv": "a\tb\nc\n"}, {}, "p.tsv, line 2: has 1 column, and 2 are needed.", COLUMNS, id="one-column"
+        {"p.tsv": "a\tb\nc\n"}, {}, "p.tsv, line 2: has 1 column, 2 are needed.", COLUMNS, id="one-column"
     ),
-    pytest.param({"p.tsv": "a\tb\tc\n"}, {}, "p.tsv, line 1: has 3 columns, and 2 are needed.", COLUMNS, id="too-many"),
+    pytest.param({"p.tsv": "a\tb\tc\n"}, {}, "p.tsv, line 1: has 3 columns, 2 are needed.", COLUMNS, id="too-many"),
     pytest.param(
-        {"p.tsv": "a\tb\n\nc\td\n"}, {}, "p.tsv, line 2: has 1 column, and 2 are needed.", COLUMNS, id="empty-line"
+        {"p.tsv": "a\tb\n\nc\td\n"}, {}, "p.tsv, line 2: has 1 column, 2 are needed.", COLUMNS, id="empty-line"
     ),
     pytest.param(
         {"p.tsv": "a\tb\tc\nd\te\n"},
         {"more_references": True},
-        "p.tsv, line 2: has 2 columns, and 3 are needed.",
+        "p.tsv, line 2: has 2 columns, 3 are needed.",
         COLUMNS,
         id="fewer-references",
     ),
@@ -118,7 +115,7 @@ BAD = [
         {"s": "a\nb\n", "t": "c\n"},
         {},
         "t has 1 lines, s has 2.",
-        "Line n of every file belongs together: give them the same number of lines.",
+        "Parallel files need the same number of lines.",
         id="unequal-files",
     ),
     pytest.param(
@@ -135,12 +132,12 @@ BAD = [
         "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
         id="latin-1",
     ),
-    pytest.param({"a": "x\n", "b": "x\n", "c": "x\n"}, {}, "3 files are given to train on.", FILES, id="three-files"),
+    pytest.param({"a": "x\n", "b": "x\n", "c": "x\n"}, {}, "3 files were given for training.", FILES, id="three-files"),
     pytest.param(
         {"p.tsv": "a\n"},
         {"on_error": "skip"},
-        "p.tsv: every line is bad.",
-        f"p.tsv, line 1: has 1 column, and 2 are needed.\n  {COLUMNS}",
+        "p.tsv: every line is invalid.",
+        f"p.tsv, line 1: has 1 column, 2 are needed.\n  {COLUMNS}",
         id="nothing-left",
     ),
 ]
@@ -200,14 +197,14 @@ LONG = [
         "bart",
         ("old " * 33, "old"),
         {},
-        "p.tsv, line 2: the source has 33 tokens, and the model reads 32.",
+        "p.tsv, line 2: the source has 33 tokens, and the model has 32 positions.",
         id="positions",
     ),
     pytest.param(
         "gpt2",
         ("old " * 16, "old " * 15),
         {},
-        "p.tsv, line 2: source and target have 33 tokens, and the model reads 32.",
+        "p.tsv, line 2: source and target have 33 tokens, and the model has 32 positions.",
         id="positions-of-both",
     ),
 ]
@@ -219,8 +216,8 @@ def test_long_pairs_are_refused_or_left_out_and_never_cut(family, long, settings
     with pytest.raises(CorpusError) as caught:
         check_lengths(family, rows, **settings)
     assert caught.value.problem == problem
-    way = "take a model that reads more" if "the model reads" in problem else "raise --max-length"
-    assert caught.value.hint == f"Shorten what is too long, {way}, or leave such pairs out with --long skip."
+    way = "use a model with more positions" if "positions" in problem else "raise --max-length"
+    assert caught.value.hint == f"Shorten it, {way}, or skip such pairs with --long skip."
     assert check_lengths(family, rows, long="skip", **settings) == [0, 2]
 
 
@@ -246,7 +243,7 @@ def test_a_source_without_tokens():
     pairs = read_files({"p.tsv": "old\tman\nold\tman\n"})
     examples = make_examples(start("bart"), pairs.sources, pairs.targets, None)
     examples.sources[1] = examples.sources[1][:0]
-    with pytest.raises(CorpusError, match=r"^p\.tsv, line 2: nothing of the source is left in the model's tokens"):
+    with pytest.raises(CorpusError, match=r"^p\.tsv, line 2: the source has no tokens in the model's vocabulary"):
         usable_rows(examples, pairs, RewriterTraining(), None)
     assert usable_rows(examples, pairs, RewriterTraining(on_error="skip"), None) == [0]
 
@@ -259,7 +256,7 @@ def test_what_just_fits_is_kept():
 def test_several_long_pairs_are_counted():
     with pytest.raises(CorpusError, match=r"line 1: .* is 3; 2 pairs are too long\."):
         check_lengths("bart", [("old " * 4, "old")] * 2, max_length=3)
-    with pytest.raises(CorpusError, match="no pair is left"):
+    with pytest.raises(CorpusError, match="no usable pair is left"):
         check_lengths("bart", [("old " * 4, "old")] * 2, max_length=3, long="skip")
 
 
@@ -374,8 +371,8 @@ def test_schedules():
         ({"epochs": 0}, "epochs is 0."),
         ({"batch": 1.5}, "batch is 1.5."),
         ({"batch": True}, "batch is true."),
-        ({"rate": 0}, "rate is 0, so nothing would be learned."),
-        ({"rate": float("nan")}, "rate is NaN."),
+        ({"learning_rate": 0}, "learning_rate is 0, so nothing would be learned."),
+        ({"learning_rate": float("nan")}, "learning_rate is NaN."),
         ({"warm_up": 1.1}, "warm_up is 1.1."),
         ({"schedule": "steep"}, 'schedule "steep" is not known.'),
         ({"precision": "int8"}, 'precision "int8" is not known.'),

@@ -61,8 +61,8 @@ def train(model, out="out", said=None, **settings):
     return train_rewriter(model, "train.tsv", "valid.tsv", out, settings, device="cpu", say=say)
 
 
-def told_pairs(model, **settings):
-    """As a run has them, with the tokenizer's start."""
+def plan_pairs(model, **settings):
+    """As a run has them, with the model's start."""
     settings = RewriterTraining(plans=True, **settings)
     start = read_start(model, plans=True)
     data = read_data(start, "train.tsv", "valid.tsv", settings, say=lambda message: None)
@@ -94,33 +94,33 @@ def test_every_family_is_saved_as_a_model_that_reads_plans(folder, family):
 
 @pytest.mark.parametrize("family", ["bart", "t5", "gpt2"])
 def test_sources_are_encoded_as_redrafter_encodes_them(folder, family):
-    told, start, data = told_pairs(save_tiny(family), max_length=500)
+    pairs, start, data = plan_pairs(save_tiny(family), max_length=500)
     model, _ = load_weights(start)
     redrafter = Redrafter(model, start.tokenizer, prompt=data.prompt, device="cpu")
     drawn = [(epoch, row) for epoch in range(6) for row in range(len(data.pairs))]
-    marked = [place for place in drawn if len(mark(told.drawn(*place).plan)) > 1]
+    marked = [place for place in drawn if len(mark(pairs.sample(*place).plan)) > 1]
     assert len(marked) >= 20
     for epoch, row in drawn:
-        (source,) = told.examples(epoch, [row]).sources
-        assert [source.tolist()] == redrafter._told([told.drawn(epoch, row).plan])
+        (source,) = pairs.examples(epoch, [row]).sources
+        assert [source.tolist()] == redrafter._told([pairs.sample(epoch, row).plan])
     plain = redrafter._told([EditPlan(pair.source) for pair in data.pairs])
     assert [source.tolist() for source in data.examples.sources] == plain
 
 
 def test_examples_are_drawn_from_seed_epoch_and_pair_alone(folder):
-    told, _, data = told_pairs(save_tiny("bart"))
+    pairs, _, data = plan_pairs(save_tiny("bart"))
     rows = range(len(data.pairs))
-    drawn = {(epoch, row): told.drawn(epoch, row) for epoch in range(3) for row in rows}
-    again, _, _ = told_pairs("bart")
-    assert all(again.drawn(*place) == drawn[place] for place in reversed(drawn))
+    drawn = {(epoch, row): pairs.sample(epoch, row) for epoch in range(3) for row in rows}
+    again, _, _ = plan_pairs("bart")
+    assert all(again.sample(*place) == drawn[place] for place in reversed(drawn))
     assert [drawn[0, row] for row in rows] != [drawn[1, row] for row in rows]
-    assert [told_pairs("bart", seed=1)[0].drawn(0, row) for row in rows] != [drawn[0, row] for row in rows]
+    assert [plan_pairs("bart", seed=1)[0].sample(0, row) for row in rows] != [drawn[0, row] for row in rows]
 
 
 def test_at_least_a_third_of_the_examples_have_no_marks_and_are_the_pairs_themselves(folder):
     write_table(folder / "train.tsv", [("He came and he left .", "He came . He left .")] * 100 + PAIRS * 25)
-    told, _, data = told_pairs(save_tiny("bart"))
-    drawn = [(row, told.drawn(epoch, row)) for epoch in range(2) for row in range(200)]
+    pairs, _, data = plan_pairs(save_tiny("bart"))
+    drawn = [(row, pairs.sample(epoch, row)) for epoch in range(2) for row in range(200)]
     bare = [(row, example) for row, example in drawn if mark(example.plan) == (example.plan.source,)]
     assert len(drawn) / 2 < len(bare) < 0.8 * len(drawn)
     assert all((example.plan.source, example.target) == (data.pairs[row].source, data.pairs[row].target)
@@ -130,12 +130,12 @@ def test_at_least_a_third_of_the_examples_have_no_marks_and_are_the_pairs_themse
 
 @pytest.mark.parametrize("family", ["bart", "gpt2"])
 def test_a_source_that_marks_make_too_long_is_learned_without_them(folder, family):
-    roomy, _, data = told_pairs(save_tiny(family), max_length=500)
+    roomy, _, data = plan_pairs(save_tiny(family), max_length=500)
     longest = max(max(size) for size in data.examples.sizes)
-    told, _, _ = told_pairs(family, max_length=longest)
+    pairs, _, _ = plan_pairs(family, max_length=longest)
     bare, fallen = data.examples, 0
     for epoch in range(5):
-        wide, narrow = (one.examples(epoch, range(len(data.pairs))) for one in (roomy, told))
+        wide, narrow = (one.examples(epoch, range(len(data.pairs))) for one in (roomy, pairs))
         for row in range(len(data.pairs)):
             if max(wide.sizes[row]) > longest:
                 fallen += 1
@@ -144,7 +144,7 @@ def test_a_source_that_marks_make_too_long_is_learned_without_them(folder, famil
             else:
                 assert narrow.sources[row].tolist() == wide.sources[row].tolist()
     assert fallen
-    assert roomy.too_long() == 0 < told.too_long() < 1
+    assert roomy.share_too_long() == 0 < pairs.share_too_long() < 1
 
 
 def test_examples_beyond_the_model_s_positions_do_no_harm(folder):
@@ -152,7 +152,7 @@ def test_examples_beyond_the_model_s_positions_do_no_harm(folder):
     write_table(folder / "train.tsv", [(long, long.replace("remained", "stayed"))] * 12)
     said = []
     assert train(save_tiny("bart"), said=said).finished
-    assert any(line.startswith("examples whose marks would make them too long, learned without: about ")
+    assert any(line.startswith("too long with marks, so trained on without a plan: about ")
                for line in said)  # fmt: skip
 
 
@@ -169,7 +169,7 @@ def test_a_model_learns_to_write_what_it_is_told(folder):
 
     write_table(folder / "train.tsv", list(pairs(300)))
     write_table(folder / "valid.tsv", list(pairs(4)))
-    train(save_small_model(folder / "toy", "bart"), epochs=40, batch=32, rate=5e-3, evaluate_every=10_000)
+    train(save_small_model(folder / "toy", "bart"), epochs=40, batch=32, learning_rate=5e-3, evaluate_every=10_000)
     redrafter = Redrafter("out", device="cpu")
     sources = sorted({source for source, _ in pairs(40)})
     plain = [one.text for one in redrafter.rewrite(sources, method="beam", beams=1)]
@@ -184,7 +184,7 @@ def test_a_model_learns_to_write_what_it_is_told(folder):
 def test_a_run_that_stopped_while_it_linked_or_later_goes_on(folder, monkeypatch):
     save_tiny("bart")
     clock = iter([False] * 3 + [True])
-    monkeypatch.setattr(RewriterRun, "_time_is_over", lambda run: next(clock, False))
+    monkeypatch.setattr(RewriterRun, "is_time_over", lambda run: next(clock, False))
     assert not train("bart").finished
     links = Path("out/checkpoint/links-0.jsonl")
     whole = links.read_bytes()
@@ -204,7 +204,7 @@ def test_a_model_that_reads_plans_is_trained_on_with_and_without(folder):
     size = {name: len(Redrafter(name, device="cpu").tokenizer) for name in ("first", "second")}
     assert size["first"] == size["second"]
     train("first", "third", epochs=1, said=said, plans=False)
-    assert "first reads plans and may forget how to; --plans trains it with plans" in said
+    assert "first reads plans, and may forget how to if it is trained without --plans" in said
     report = json.loads(Path("third/training.json").read_text())
     assert "satisfied" not in report["evaluations"][-1]
 
@@ -229,9 +229,9 @@ def test_the_command(command, folder):
              "--device", "cpu", "--epochs", "1", "--batch", "6", "--beams", "1", "--plans")  # fmt: skip
     status, _, err = command(*words)
     assert status == 0
-    assert "redraft: 16 of 16 pairs linked" in err
+    assert "redraft: 16 of 16 pairs aligned" in err
     assert "redraft: 12 pairs with plans, 4 to validate with" in err
-    assert "  edits carried out " in err
+    assert "  satisfied edits " in err
     status, _, err = command(*words[:-1])
     assert status == 2
     assert "there settings.plans is true, here false" in err

@@ -36,7 +36,7 @@ def test_what_can_be_trained(folder, family, causal):
 
 def test_names_that_are_no_model(folder):
     assert refused("scripted:table.json") == (
-        '"scripted:table.json" answers from a table and has no weights to train.',
+        '"scripted:table.json" is a scripted model and has no weights to train.',
         KINDS,
     )
     assert refused("./nowhere") == ('"./nowhere" does not exist.', KINDS)
@@ -52,12 +52,12 @@ def test_names_that_are_no_model(folder):
 
 def test_an_encoder(folder):
     save_small_bert(folder, ["a"])
-    assert refused("model") == ('"model" (bert) is neither a seq2seq nor a causal model: it cannot write text.', KINDS)
+    assert refused("model") == ('"model" (bert) is neither a seq2seq nor a causal model: it cannot generate text.', KINDS)
 
 
 def test_weights_that_are_rounded(folder):
-    gguf = "holds weights in GGUF, which are rounded and cannot be trained."
-    hint = "Give the model that the file was made from, with weights in safetensors."
+    gguf = "has quantized weights (GGUF), which cannot be trained."
+    hint = "Give the original model, with weights in safetensors."
     assert refused("small.gguf") == (f'"small.gguf" {gguf}', hint)
     (folder / "small.gguf").write_bytes(b"GGUF")
     assert refused("model") == (f'"model" {gguf}', hint)
@@ -66,8 +66,8 @@ def test_weights_that_are_rounded(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "quantization_config": {"quant_method": "bitsandbytes"}}))
     assert refused("model") == (
-        'the weights of "model" are rounded (bitsandbytes) and cannot be trained.',
-        "Give the model that they were made from, in float32, bfloat16 or float16.",
+        'the weights of "model" are quantized (bitsandbytes) and cannot be trained.',
+        "Give the original model, in float32, bfloat16 or float16.",
     )
 
 
@@ -75,7 +75,7 @@ def test_a_tokenizer_without_an_end(folder):
     save_small_model(folder, "bart")
     word_tokenizer(eos_token=None).save_pretrained(folder)
     assert refused("model") == (
-        'the tokenizer of "model" has no end token, so the model would not learn to stop.',
+        'the tokenizer of "model" has no end-of-sequence token, so the model would not learn to stop.',
         "Set eos_token in its tokenizer_config.json.",
     )
 
@@ -99,12 +99,12 @@ def test_a_model_and_a_tokenizer_that_disagree(folder):
     model.resize_token_embeddings(7)
     assert unloadable(folder, model) == (
         'the tokenizer of "model" has 13 tokens, the model 7.',
-        "Give a model and a tokenizer that belong together.",
+        "Give a model with its own tokenizer.",
     )
     model = small_model("bart")
     model.config.decoder_start_token_id = None
     assert unloadable(folder, model) == (
-        'the configuration of "model" does not say what a target begins with.',
+        'the configuration of "model" has no decoder_start_token_id.',
         "Set decoder_start_token_id in its config.json.",
     )
 

@@ -176,8 +176,8 @@ def test_a_damaged_encoder_is_named(model):
 
 
 def test_trust_ends_with_its_block():
-    from redraft.trust import for_code, for_weights
+    from redraft.trust import remote_code_kwargs, weights_kwargs
 
     with trusting(remote_code=True, pickled_weights=True):
-        assert for_weights() == {"trust_remote_code": True, "use_safetensors": None}
-    assert (for_code(), for_weights()["use_safetensors"]) == ({"trust_remote_code": False}, True)
+        assert weights_kwargs() == {"trust_remote_code": True, "use_safetensors": None}
+    assert (remote_code_kwargs(), weights_kwargs()["use_safetensors"]) == ({"trust_remote_code": False}, True)

@@ -10,7 +10,8 @@ from redraft import Edit, EditPlan
 from redraft.check.meaning import SAME, Meaning
 from redraft.decode.result import Candidate, Result
 from redraft.plan.verdicts import judge
-from redraft.simplify.meaning_fallback import choose_trusted, united
+from redraft.simplify.long_inputs import join_meanings
+from redraft.simplify.meaning_fallback import prefer_safe_candidates
 
 
 class Suspicious:
@@ -35,7 +36,7 @@ def rerank(plan: EditPlan, *texts: str) -> Result:
 
 
 def given(check: Suspicious, plan: EditPlan, *texts: str) -> Result:
-    (found,) = choose_trusted(check, [(plan, rerank(plan, *texts))])
+    (found,) = prefer_safe_candidates(check, [(plan, rerank(plan, *texts))])
     return found
 
 
@@ -111,9 +112,9 @@ def test_the_worst_piece_decides(risks: list[float], alarm: bool, why: str):
         parts.append(
             Result("It is.", (Candidate("It is.", 0.0, 0.0, tuple(judge(plan, "It is.")), (), False, False, meaning),))
         )
-    found = united(parts)
+    found = join_meanings(parts)
     assert found == Meaning(max(risks), alarm, why, words=("it",))
 
 
 def test_pieces_that_were_not_checked_have_no_meaning():
-    assert united([Result("It is.", (Candidate("It is.", 0.0, 0.0, (), (), False),))]) is None
+    assert join_meanings([Result("It is.", (Candidate("It is.", 0.0, 0.0, (), (), False),))]) is None

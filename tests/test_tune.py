@@ -1,4 +1,4 @@
-"""Settings are found by trials that share a storage, go on after a stop, and leave files that other commands take."""
+"""Tuning: trials share a storage, an interrupted study resumes, and other commands read the output files."""
 
 import itertools
 import json
@@ -16,16 +16,16 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.cli.main import main
-from redraft.cli.tune import TuneOptions, _asked, _worker
+from redraft.cli.tune import TuneOptions, _read_task, _worker
 from redraft.cli.tune import _storage as _storage_of
 from redraft.decode.config import read_config, write_config
 from redraft.errors import ConfigError
 from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
-from redraft.tune.objective import Sample, tried, value_of
-from redraft.tune.search_space import as_suggested, suggested
-from redraft.tune.study import _is_dead, _machine, _storage, finished, open_study, storing
+from redraft.tune.objective import Sample, evaluate_config, goal_value
+from redraft.tune.search_space import parameters_of, suggest_config
+from redraft.tune.study import _machine, _process_is_dead, _storage, finished_trials, open_study, storage_errors
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 
@@ -50,7 +50,7 @@ def rows(folder):
     return [json.loads(line) for line in (folder / "trials.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def test_the_best_settings_are_written_and_taken(tune, capsys):
+def test_the_best_settings_are_written_and_can_be_used(tune, capsys):
     code, folder, said, _ = tune("--trials", "12")
     assert code == 0
     assert len(rows(folder)) == 12
@@ -68,7 +68,7 @@ def test_the_start_is_the_first_trial(tune):
     assert (row["lambda_insert"], row["delta"], row["choose"], row["width"]) == (1.0, 2.0, "edits", 8)
 
 
-def test_a_search_goes_on_where_it_stopped(tune):
+def test_a_study_resumes(tune):
     _, folder, *_ = tune("--trials", "3")
     before = rows(folder)
     code, _, *_ = tune("--trials", "7")
@@ -77,37 +77,37 @@ def test_a_search_goes_on_where_it_stopped(tune):
     assert len(rows(folder)) == 7
 
 
-def test_another_search_in_the_same_place_is_refused(tune):
+def test_a_storage_with_a_different_study_is_refused(tune):
     tune("--trials", "1")
     code, _, _, said = tune("--trials", "2", "--method", "neurologic")
     assert code == 2
-    assert "its method is 'edit', and not 'neurologic'" in said
+    assert "method is 'edit' there and 'neurologic' here" in said
 
 
-def test_a_search_with_another_model_is_refused(tune, tmp_path):
+def test_a_storage_with_a_different_model_is_refused(tune, tmp_path):
     table = tmp_path / "table.json"
     shutil.copy("examples/by_hand.json", table)
     assert tune("--model", f"scripted:{table}", "--trials", "1")[0] == 0
     table.rename(tmp_path / "moved.json")
     moved = f"scripted:{tmp_path / 'moved.json'}"
     assert tune("--model", moved, "--trials", "1")[0] == 0
-    assert "its dtype is 'as stored', and not 'float64'" in tune("--model", moved, "--dtype", "float64")[3]
+    assert "dtype is 'as stored' there and 'float64' here" in tune("--model", moved, "--dtype", "float64")[3]
     table.write_text(json.dumps({**json.loads((tmp_path / "moved.json").read_text()), "floor_log_prob": -50.0}))
     code, _, _, said = tune("--model", f"scripted:{table}", "--trials", "1")
     assert code == 2
-    assert "holds another search: its model is" in said
+    assert "a different study: model is" in said
 
 
 def stop_at(trial, how, monkeypatch):
-    """Let `how` happen in the midst of a trial, by its number in this run."""
+    """Call `how` during the trial with this number, counted in this run."""
     count = itertools.count()
 
     def stopped(*args, **options):
         if next(count) == trial:
             how()
-        return tried(*args, **options)
+        return evaluate_config(*args, **options)
 
-    monkeypatch.setattr("redraft.tune.study.tried", stopped)
+    monkeypatch.setattr("redraft.tune.study.evaluate_config", stopped)
 
 
 def interrupt():
@@ -116,16 +116,16 @@ def interrupt():
 
 def terminate():
     os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(10)  # in which the signal comes
+    time.sleep(10)  # the signal arrives within this time
 
 
 @pytest.mark.parametrize("how, status", [(interrupt, 130), (terminate, 143)])
-def test_a_search_that_is_stopped_leaves_its_settings(tune, monkeypatch, how, status):
+def test_an_interrupted_study_leaves_its_settings(tune, monkeypatch, how, status):
     with monkeypatch.context() as patched:
         stop_at(2, how, patched)
         code, folder, _, said = tune("--trials", "4")
     assert code == status
-    assert "2 of 4 trials are done; the same command goes on" in said
+    assert "2 of 4 trials are done" in said
     assert "Traceback" not in said
     assert len(rows(folder)) == 2
     assert read_config(folder / "settings.toml")["method"] == "edit"
@@ -139,7 +139,7 @@ def starts(folder):
     return [row for row in rows(folder) if wanted.items() <= row.items()]
 
 
-def test_the_start_is_tried_again_where_it_was_stopped(tune, monkeypatch):
+def test_an_interrupted_start_trial_is_retried(tune, monkeypatch):
     with monkeypatch.context() as patched:
         stop_at(0, interrupt, patched)
         code, folder, *_ = tune("--trials", "2")
@@ -149,7 +149,7 @@ def test_the_start_is_tried_again_where_it_was_stopped(tune, monkeypatch):
 
 
 class Killed(BaseException):
-    """Ends a search without a word to its storage."""
+    """Ends a study without any message to its storage, like SIGKILL."""
 
 
 def die():
@@ -157,8 +157,8 @@ def die():
 
 
 @pytest.mark.parametrize("storage", ["sqlite:///", "journal:"])
-def test_a_killed_first_trial_is_tried_again(tune, tmp_path, monkeypatch, storage):
-    """Even where others of its search have done as many trials as were asked for."""
+def test_a_killed_start_trial_is_retried(tune, tmp_path, monkeypatch, storage):
+    """Even if other workers have finished the requested number of trials."""
     where = f"{storage}{tmp_path / 'storage'}"
     with monkeypatch.context() as patched:
         stop_at(0, die, patched)
@@ -173,7 +173,7 @@ def test_a_killed_first_trial_is_tried_again(tune, tmp_path, monkeypatch, storag
 
 
 @pytest.mark.parametrize("process", [(_machine(), os.getppid()), ("another machine", 1 << 30)])
-def test_a_process_that_may_live_is_left_its_trial(tune, monkeypatch, process):
+def test_the_trial_of_a_running_process_is_not_retried(tune, monkeypatch, process):
     with monkeypatch.context() as patched:
         stop_at(0, die, patched)
         patched.setattr("redraft.tune.study._this_process", lambda: process)
@@ -184,17 +184,17 @@ def test_a_process_that_may_live_is_left_its_trial(tune, monkeypatch, process):
     assert ([row["trial"] for row in rows(folder)], starts(folder)) == ([1], [])
 
 
-@pytest.mark.skipif(os.name != "posix", reason="asks the system what lives")
-def test_a_process_that_has_ended_is_dead():
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
+def test_an_ended_process_is_dead():
     ended = subprocess.Popen(["true"])
-    assert not _is_dead((_machine(), os.getppid()))
+    assert not _process_is_dead((_machine(), os.getppid()))
     ended.wait()
-    assert _is_dead((_machine(), ended.pid))
-    assert not _is_dead(("another machine", ended.pid))
+    assert _process_is_dead((_machine(), ended.pid))
+    assert not _process_is_dead(("another machine", ended.pid))
 
 
-def test_workers_trust_a_model_as_the_command_does(tmp_path):
-    """What a command allows is known to its own process alone."""
+def test_workers_inherit_the_trust_options(tmp_path):
+    """The trust settings are per process, so every worker must apply them."""
     model = tmp_path / "model"
     tiny = tiny_model_for("bart", single_digits())
     tiny.save_pretrained(model)
@@ -207,9 +207,9 @@ def test_workers_trust_a_model_as_the_command_does(tmp_path):
         beams="2", pickled_weights=True, device="cpu",
     )  # fmt: skip
     with pytest.raises(SystemExit):  # without the option
-        _worker(replace(options, pickled_weights=False), *_asked(options), 0)
-    _worker(options, *_asked(options), 0)
-    assert len(finished(open_study(_storage_of(options), _asked(options)[0], 0))) == 1
+        _worker(replace(options, pickled_weights=False), *_read_task(options), 0)
+    _worker(options, *_read_task(options), 0)
+    assert len(finished_trials(open_study(_storage_of(options), _read_task(options)[0], 0))) == 1
 
 
 @pytest.mark.parametrize(
@@ -223,20 +223,20 @@ def test_workers_trust_a_model_as_the_command_does(tmp_path):
         "postgresql:user:hunter2@h/x",
     ],
 )
-def test_passwords_are_not_told(tune, where):
+def test_passwords_are_not_printed(tune, where):
     code, _, _, said = tune("--storage", where)
     assert code == 2
     assert "cannot be opened" in said
     assert "hunter2" not in said
 
 
-def test_a_reason_is_told_without_the_password():
+def test_storage_errors_hide_passwords():
     where = "postgresql://user:hunter%40two@h/x?sslpassword=third"
     error = SQLAlchemyError("connection to h as user with hunter@two (hunter%40two, third) failed: refused\nmore")
-    with pytest.raises(ConfigError) as caught, storing(where):
+    with pytest.raises(ConfigError) as caught, storage_errors(where):
         raise optuna.exceptions.StorageInternalError("see above") from error
-    expected = "postgresql://h/x cannot be used: connection to h as user with … (…, …) failed: refused"
-    assert caught.value.problem == expected
+    assert "postgresql://h/x" in caught.value.problem
+    assert caught.value.problem.endswith("connection to h as user with … (…, …) failed: refused")
 
 
 @pytest.mark.parametrize("method", ["neurologic", "negative", "beam"])
@@ -263,13 +263,13 @@ def test_workers_share_a_journal(tune, tmp_path):
         (["--storage", "nosuch://x"], "--storage nosuch://x cannot be opened"),
     ],
 )
-def test_mistakes_are_told(tune, flags, problem):
+def test_invalid_options_are_refused(tune, flags, problem):
     code, _, _, said = tune(*flags)
     assert code == 2
     assert problem in said
 
 
-def test_references_that_do_not_fit_are_an_error(tune, tmp_path):
+def test_references_of_another_length_are_refused(tune, tmp_path):
     (tmp_path / "two.txt").write_text("one\ntwo\n", encoding="utf-8")
     code, _, _, said = tune("--reference", str(tmp_path / "two.txt"))
     assert code == 2
@@ -278,22 +278,22 @@ def test_references_that_do_not_fit_are_an_error(tune, tmp_path):
 
 @pytest.mark.parametrize("ranges", ["wide", "plus", "paper"])
 @pytest.mark.parametrize("method", ["edit", "neurologic", "negative", "beam"])
-def test_choices_lead_back_to_the_settings(ranges, method):
-    """Every choice that is recalled gives the settings it came from, but for what the paper's ranges fix."""
+def test_trial_parameters_reproduce_the_settings(ranges, method):
+    """The parameters of some settings produce the same settings, except for scale, which the paper's ranges fix."""
     start = DecodeConfig(
         method=method, beams=5, width=9, lambdas=(0.3, 0.2, 1.0), delta=1.5, length_penalty=0.4, beta=3
     )
-    given = as_suggested(start, ranges)
+    given = parameters_of(start, ranges)
 
     class Given:
         def __getattr__(self, name):
             return lambda what, *_: given[what]
 
     expected = start.with_changes(scale="kind") if (method, ranges) == ("edit", "paper") else start
-    assert suggested(Given(), start, ranges) == expected
+    assert suggest_config(Given(), start, ranges) == expected
 
 
-def test_a_try_is_given_up_after_a_part():
+def test_a_trial_can_be_pruned_after_a_part():
     redrafter = Redrafter(MODEL)
     plan = EditPlan("The artisans remain old .", (Edit.delete("remain"),))
     sample = Sample([plan] * 8, [["The craftsmen are old ."] * 8])
@@ -303,50 +303,50 @@ def test_a_try_is_given_up_after_a_part():
         seen.append((part, sari))
         return part < 1
 
-    found = tried(redrafter, DecodeConfig(beams=4), sample, stop)
+    found = evaluate_config(redrafter, DecodeConfig(beams=4), sample, stop)
     assert not found.finished
     assert [part for part, _ in seen] == [0, 1]
-    whole = tried(redrafter, DecodeConfig(beams=4), sample, lambda part, sari: True)
+    whole = evaluate_config(redrafter, DecodeConfig(beams=4), sample, lambda part, sari: True)
     assert whole.finished
     assert whole.value == pytest.approx(seen[0][1])
 
 
-def test_both_measures_are_a_goal(tune):
+def test_the_goal_can_combine_sari_and_bleu(tune):
     texts = Texts(["The old man ruled the town ."], ["The old man led the town ."], [["The old king led the town ."]])
     sari, bleu = (measure.figures(measure.count(texts).sum(0)) for measure in (Sari(), Bleu()))
-    assert value_of(texts, "sari") == pytest.approx(sari["sari"])
-    assert value_of(texts, "both") == pytest.approx(sari["sari"] + bleu["bleu"] / 3)
+    assert goal_value(texts, "sari") == pytest.approx(sari["sari"])
+    assert goal_value(texts, "both") == pytest.approx(sari["sari"] + bleu["bleu"] / 3)
     code, folder, said, _ = tune("--trials", "2", "--goal", "both")
     assert code == 0
     assert "Best: SARI + BLEU / 3 " in said
     assert all(row["both"] > 0 for row in rows(folder))
-    assert "its goal is 'both'" in tune("--trials", "2")[3]
+    assert "goal is 'both' there" in tune("--trials", "2")[3]
 
 
-def test_a_sample_is_decided_by_its_seed():
+def test_a_sample_depends_only_on_its_seed():
     sample = Sample([EditPlan(str(number)) for number in range(20)], [[str(number) for number in range(20)]])
-    one, same, other = (sample.drawn(8, seed) for seed in (1, 1, 2))
+    one, same, other = (sample.draw(8, seed) for seed in (1, 1, 2))
     assert one == same != other
     assert [plan.source for plan in one.plans] == list(one.references[0])
 
 
-def test_settings_come_back_as_they_were_written(tmp_path):
+def test_settings_survive_writing_and_reading(tmp_path):
     config = DecodeConfig(method="edit", lambdas=(0.1, 0.25, 2.0), delta=None, width=31, choose="sum")
-    write_config(tmp_path / "s.toml", config, ["a remark"])
+    write_config(tmp_path / "s.toml", config, ["a comment"])
     assert DecodeConfig(**read_config(tmp_path / "s.toml")) == config
-    assert (tmp_path / "s.toml").read_text(encoding="utf-8").startswith("# a remark\n")
+    assert (tmp_path / "s.toml").read_text(encoding="utf-8").startswith("# a comment\n")
 
 
 @pytest.mark.parametrize(
     "text, problem",
     [
-        ("delt = 2.0", "no setting 'delt'.\n  Did you mean delta"),
+        ("delt = 2.0", "'delt'.\n  Did you mean delta"),
         ("delta = ", "is not TOML"),
         ("beams = 0", "beams is 0"),
         ('method = "magic"', "is not known"),
     ],
 )
-def test_a_bad_settings_file_is_told(tmp_path, text, problem):
+def test_an_invalid_settings_file_is_refused(tmp_path, text, problem):
     (tmp_path / "s.toml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         read_config(tmp_path / "s.toml")

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
 from redraft.constrain.compiler import compiler_for
-from redraft.constrain.word_boundaries import starts_after, tail_tables
+from redraft.constrain.word_boundaries import allowed_start_states, boundary_tables
 from redraft.decode.config import DecodeConfig
 from redraft.decode.expand import top_tokens
 from redraft.decode.reference_search import ReferenceHypothesis, ReferenceNode, reference_search
@@ -98,10 +98,10 @@ def slowly(case: Case, plan: CompiledPlan, limit: int) -> tuple[list[ReferenceHy
 
 def nodes_left(step: Step) -> list[set[Any]]:
     """Row, token, L, E and E⁺ of the nodes of each sentence that the end rule and α leave."""
-    columns = step.lists.token.shape[2]
-    facts = (step.lists.token.flatten(1), step.nodes.log_prob, step.nodes.score, step.nodes.hopeful)
+    columns = step.siblings.token.shape[2]
+    facts = (step.siblings.token.flatten(1), step.nodes.log_prob, step.nodes.score, step.nodes.score_plus)
     found = []
-    for sentence, (order, kept) in enumerate(zip(step.choice.order, step.choice.in_alpha, strict=True)):
+    for sentence, (order, kept) in enumerate(zip(step.selection.order, step.selection.in_alpha, strict=True)):
         nodes = order[kept]
         values = [fact[sentence, nodes].tolist() for fact in facts]
         found.append(set(zip((nodes // columns).tolist(), *values, strict=True)))
@@ -246,8 +246,8 @@ def test_neither_search_sees_splits(device: str) -> None:
             search(case.model, ["s"] * len(case.plans), case.plans, case.config, case.max_tokens)
             for case in (split, plain)
         )
-        assert [[(h.tokens, h.log_prob, h.edit_score, h.carried) for h in one] for one in found] == [
-            [(h.tokens, h.log_prob, h.edit_score, h.carried) for h in one] for one in expected
+        assert [[(h.tokens, h.log_prob, h.edit_score, h.satisfied) for h in one] for one in found] == [
+            [(h.tokens, h.log_prob, h.edit_score, h.satisfied) for h in one] for one in expected
         ]
         slow, expected_slow = (
             [reference_search(case.model.next_log_probs, plan, case.config, end_tokens=case.model.end_tokens,
@@ -411,7 +411,7 @@ class PieceModel:
     def __init__(self, texts: Sequence[bytes], number: int, device: str) -> None:
         self.texts: list[bytes | None] = [*texts, None]
         self.end_tokens = [len(texts)]
-        self.tables = tail_tables(self.texts)
+        self.tables = boundary_tables(self.texts)
         self._number = number
         self._device = device
         self._known: dict[tuple[int, ...], list[float]] = {}
@@ -459,7 +459,7 @@ def variant_of(tokens: tuple[int, ...], model: PieceModel) -> Variant | None:
     shown = text.strip()
     if not shown or not text.endswith(shown):
         return None
-    return Variant(tokens, starts_after(text[: -len(shown)], shown), len(split_words(shown)))
+    return Variant(tokens, allowed_start_states(text[: -len(shown)], shown), len(split_words(shown)))
 
 
 @st.composite
@@ -499,9 +499,9 @@ def piece_plans(draw: st.DrawFn, model: PieceModel) -> CompiledPlan:
                 clauses += [Clause("source", number, free, source), Clause("target", number, 0, target)]
         elif kind == "insert":
             edits.append(Edit.insert(f"w{number}", weight=weight))
-            need = draw(st.sampled_from([1, 1, 2]))
-            variants = draw(clause_variants(model, one_phrase=need > 1))
-            clauses += [Clause("insert", number, need, variants)] if variants else []
+            threshold = draw(st.sampled_from([1, 1, 2]))
+            variants = draw(clause_variants(model, one_phrase=threshold > 1))
+            clauses += [Clause("insert", number, threshold, variants)] if variants else []
         else:
             edits.append(Edit.delete(f"w{number}", weight=weight))
             variants = draw(clause_variants(model))
@@ -543,8 +543,8 @@ def nested_piece_plans(draw: st.DrawFn, model: PieceModel) -> CompiledPlan:
     clauses: list[Clause] = []
     for _ in range(one_of(1, 1, 2)):
         outer = some(2)
-        for need in range(1, 1 + one_of(0, 1, 1, 2)):
-            clauses += [Clause("insert", len(edits), need, found) for found in [variants(outer)] if found]
+        for threshold in range(1, 1 + one_of(0, 1, 1, 2)):
+            clauses += [Clause("insert", len(edits), threshold, found) for found in [variants(outer)] if found]
             edits.append(Edit.insert(f"w{len(edits)}"))
         for _ in range(one_of(1, 1, 2)):
             banned = variants(part_of(draw, outer), *one_of([], [some(1)]))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.text.words import Closes, Sign, Tail, closes, next_tail, sign, split_words
+from redraft.text.words import Boundary, CharClass, BoundaryState, boundary_before, next_state, char_class, split_words
 
 
 @pytest.mark.parametrize("text, words", [
@@ -76,16 +76,16 @@ def test_words_are_their_spans_and_cover_all_but_space(text):
 @example("5.")
 def test_words_end_where_the_rule_says(text):
     """The same boundaries by asking the rule at each character; what it leaves open is decided by the next."""
-    tail, verdicts = Tail.EDGE, []
+    tail, verdicts = BoundaryState.EDGE, []
     for character in text:
-        verdicts.append(closes(tail, sign(character)))
-        tail = next_tail(tail, sign(character))
+        verdicts.append(boundary_before(tail, char_class(character)))
+        tail = next_state(tail, char_class(character))
     decided = [
-        (verdicts[at + 1] if at + 1 < len(text) else Closes.YES) if verdict is Closes.LATER else verdict
+        (verdicts[at + 1] if at + 1 < len(text) else Boundary.YES) if verdict is Boundary.UNDECIDED else verdict
         for at, verdict in enumerate(verdicts)
     ]
-    assert Closes.LATER not in decided  # one more character is always enough
-    boundaries = {at for at, verdict in enumerate(decided) if verdict is Closes.YES} | {len(text)}
+    assert Boundary.UNDECIDED not in decided  # one more character is always enough
+    boundaries = {at for at, verdict in enumerate(decided) if verdict is Boundary.YES} | {len(text)}
     # A sign that stands alone has a boundary on both sides, as a verdict left open is settled for both.
     ends = {word.end for word in split_words(text)}
     starts = {word.start for word in split_words(text)}
@@ -95,5 +95,5 @@ def test_words_end_where_the_rule_says(text):
 
 
 def test_only_a_number_sign_after_a_digit_is_left_open():
-    undecided = {(tail, sign) for tail in Tail for sign in Sign if closes(tail, sign) is Closes.LATER}
-    assert undecided == {(Tail.DIGIT, Sign.NUMBER_SIGN)}
+    undecided = {(tail, char_class) for tail in BoundaryState for char_class in CharClass if boundary_before(tail, char_class) is Boundary.UNDECIDED}
+    assert undecided == {(BoundaryState.DIGIT, CharClass.NUMBER_SEPARATOR)}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from redraft.cli.worker_processes import share_out
+from redraft.cli.worker_processes import run_in_processes
 
 
 def until(what, seconds=300):
@@ -62,6 +62,6 @@ def work(folder, number):
         sys.exit(2)
 
 
-def test_what_became_of_each_is_known(tmp_path):
-    assert share_out(work, (str(tmp_path),), 2) == [0, 2]
+def test_exit_statuses_are_returned(tmp_path):
+    assert run_in_processes(work, (str(tmp_path),), 2) == [0, 2]
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1"}

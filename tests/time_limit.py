@@ -1,4 +1,4 @@
-"""A limit on the time of the processor: a busy machine makes no difference."""
+"""A CPU time limit that guards against hangs. Other load on the machine does not count."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 
 class TooLong(BaseException):
-    """Something takes longer than it may; no Exception, which the code under test may turn into another."""
+    """The CPU time limit was reached. Not an Exception, so that the code under test cannot catch it."""
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """TooLong is raised where the processor is kept busy for longer."""
+    """Raise TooLong in the block after `seconds` of CPU time."""
 
     def stop(*_: object) -> None:
         raise TooLong

@@ -55,7 +55,7 @@ def build(folder: Path) -> None:
     for name in ("examples", "benchmarks"):
         shutil.copytree(ROOT / name, folder / name)
     (folder / "docs").mkdir()
-    for name in ("results.md", "told.md"):
+    for name in ("results.md", "plan_reading.md"):
         shutil.copy(ROOT / "docs" / name, folder / "docs")
     (folder / "experiments").mkdir()
     shutil.copy(ROOT / "experiments" / "start.toml", folder / "experiments")

@@ -10,8 +10,8 @@ import numpy as np
 
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
-from redraft.fit.tagged_pairs import normal
-from redraft.text.names import made_up, missing
+from redraft.fit.tagged_pairs import comparison_key
+from redraft.text.names import invented_names, missing_names
 from training.controls import likeness
 
 _PART = 2000  # sentences a process takes at once
@@ -39,14 +39,14 @@ def sound(source: str, target: str) -> bool:
         and target[-1:] in (".", "!", "?", '"', ")")
         and target[:1] == target[:1].upper()
         and likeness(source, target) >= 0.35
-        and not missing(source, target)
-        and not made_up(source, target)
+        and not missing_names(source, target)
+        and not invented_names(source, target)
         and not _loops(source, target)
     )
 
 
 def is_copy(source: str, target: str) -> bool:
-    return normal(source) == normal(target)
+    return comparison_key(source) == comparison_key(target)
 
 
 def hardly_differs(source: str, target: str) -> bool:

@@ -18,8 +18,8 @@ import torch
 from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
-from redraft.files import replacing
-from redraft.text.names import missing
+from redraft.files import atomic_write
+from redraft.text.names import missing_names
 from training.choosing import chosen, hardly_differs, is_copy
 from training.controls import Controls
 from training.loop import Clock
@@ -147,7 +147,7 @@ def figures(held: HeldOut, outputs: Sequence[str]) -> dict[str, float]:
         for measure, key, title in ((Sari(), "sari", name), (Bleu(), "bleu", f"{name}_bleu")):
             found[title] = float(measure.figures(measure.count(texts).sum(0))[key])
     found["copies"] = 100 * sum(map(is_copy, held.sources, outputs)) / len(outputs)
-    found["kept"] = 100 * sum(not missing(*pair) for pair in zip(held.sources, outputs, strict=True)) / len(outputs)
+    found["kept"] = 100 * sum(not missing_names(*pair) for pair in zip(held.sources, outputs, strict=True)) / len(outputs)
     return {name: round(value, 2) for name, value in found.items()}
 
 
@@ -177,5 +177,5 @@ def _fit(sentences: Iterable[str], settings: SimpleNamespace) -> list[str]:
 
 
 def _write(path: Path, lines: Sequence[str]) -> None:
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write("\n".join(lines).encode("utf-8"))

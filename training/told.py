@@ -172,7 +172,7 @@ def is_faithful(linked: LinkedPair, guard: TargetGuard) -> bool:
     if missing_negations(*texts) or missing_negations(*reversed(texts)):
         return False
     edits = linked.plan().edits
-    return not any(guard.refused(edit.phrase, target) for edit in edits for target in edit.targets)
+    return not any(guard.refusal_reason(edit.phrase, target) for edit in edits for target in edit.targets)
 
 
 class Epochs:

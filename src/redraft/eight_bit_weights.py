@@ -1,4 +1,4 @@
-"""Weights in 8 bits: small enough to ship, restored on load to ordinary floats."""
+"""8-bit quantised weights: small enough for the package, dequantised to floats on load."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from redraft.files import writing
+from redraft.files import disk_full_errors
 
-_SCALE = ".scale"  # the name of a matrix's scales
-_LEAST = 6e-8  # the smallest float16 above 0
+_SCALE = ".scale"  # suffix of the name of a matrix's scales
+_SMALLEST_SCALE = 6e-8  # the smallest float16 above 0
 
 
 def save_eight_bit(
     path: str | Path, weights: Mapping[str, Tensor], about: Mapping[str, str] | None = None, *, group: int | None = None
 ) -> None:
-    """Matrices as whole numbers from −127 to 127, with a scale for each row; everything else in float16.
+    """Write matrices as integers from −127 to 127 with a scale for each row, and everything else in float16.
 
-    With `group`, so many neighbours in a row share a scale instead, where the row can be divided evenly: closer to
-    the original, for two bytes each. Tied weights, one tensor under several names, are stored under the first alone.
+    With `group`, every `group` neighbouring weights of a row share a scale instead, if the row can be divided evenly:
+    more exact, at two bytes per scale. Tied weights (one tensor under several names) are stored under the first name.
     """
     stored: dict[str, Tensor] = {}
     seen: set[tuple[object, ...]] = set()
     for name, weight in weights.items():
-        place = (weight.data_ptr(), weight.shape, weight.stride())
-        if place in seen:
+        storage = (weight.data_ptr(), weight.shape, weight.stride())
+        if storage in seen:
             continue
-        seen.add(place)
+        seen.add(storage)
         value = weight.detach().to("cpu", torch.float32)
         if not weight.is_floating_point():
             stored[name] = weight.detach().cpu().contiguous()
@@ -40,11 +40,11 @@ def save_eight_bit(
             continue
         rows = value.flatten(1)
         rows = rows.reshape(-1, group) if group and rows.shape[1] % group == 0 else rows
-        scale = (rows.abs().amax(1) / 127).clamp(min=_LEAST).to(torch.float16)
+        scale = (rows.abs().amax(1) / 127).clamp(min=_SMALLEST_SCALE).to(torch.float16)
         numbers = (rows / scale.to(torch.float32)[:, None]).round().clamp(-127, 127)
         stored[name] = numbers.to(torch.int8).view(value.shape).contiguous()
         stored[name + _SCALE] = scale
-    with writing(path):
+    with disk_full_errors(path):
         save_file(stored, str(path), metadata=dict(about or {}))
 
 
@@ -54,7 +54,7 @@ def load_eight_bit(path: str | Path) -> dict[str, Tensor]:
         stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a mapping
     for name, value in stored.items():
         if value.is_floating_point() and not value.isfinite().all():
-            raise ValueError(f"{Path(path).name} is damaged: {name} has numbers that are not finite")
+            raise ValueError(f"{Path(path).name} is damaged: {name} contains NaN or infinity")
     weights = {}
     for name, value in stored.items():
         if value.dtype == torch.int8 and name + _SCALE in stored:

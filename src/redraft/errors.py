@@ -1,4 +1,4 @@
-"""What goes wrong on the user's side: where, why, and what to type next."""
+"""Errors that a user can fix: the place, the cause and the next step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 class RedraftError(Exception):
-    """Any mistake a user can mend. `problem` is the cause, `hint` the next step."""
+    """Any error that a user can fix. `problem` is the cause, `hint` the next step."""
 
     def __init__(self, problem: str, hint: str = "") -> None:
         super().__init__(problem, hint)
@@ -20,21 +20,21 @@ class RedraftError(Exception):
 
 
 class ModelError(RedraftError):
-    """A model or tokenizer that cannot be loaded or cannot do what is asked of it."""
+    """A model or tokenizer that cannot be loaded, or that cannot do what was requested."""
 
 
 class ConfigError(RedraftError, ValueError):
-    """A setting that is unknown, out of range or at odds with another."""
+    """A setting or argument that is unknown, has the wrong type, is out of range or conflicts with another."""
 
 
 class CorpusError(RedraftError):
-    """A file of sentences that is missing, cannot be read, or does not fit the others."""
+    """A file of sentences that is missing, cannot be read, or does not match the other files."""
 
 
 class PlanError(RedraftError, ValueError):
     """A plan that cannot be read or contradicts itself.
 
-    `line` counts from 1; `field` is written as in Python, so `edits[2]` is the third edit.
+    `line` counts from 1; `field` is written as in Python: `edits[2]` is the third edit.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class PlanError(RedraftError, ValueError):
         self.field = field
 
     def at(self, *, path: str | None = None, line: int | None = None, field: str | None = None) -> PlanError:
-        """The same error with the places it does not know yet filled in."""
+        """The same error with those parts of the place filled in that are still None."""
         return PlanError(
             self.problem,
             self.hint,
@@ -56,7 +56,7 @@ class PlanError(RedraftError, ValueError):
         )
 
     def inside(self, field: str) -> PlanError:
-        """The same error seen from the object around it: `weight` becomes `edits[2].weight`."""
+        """The same error with the field of the enclosing object added: `weight` becomes `edits[2].weight`."""
         inner = f"{field}.{self.field}" if self.field else field
         return PlanError(self.problem, self.hint, path=self.path, line=self.line, field=inner)
 
@@ -69,13 +69,13 @@ class PlanError(RedraftError, ValueError):
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:
-    """The next step after a name that is not known: the nearest one, or all of them."""
+    """The next step after an unknown name: the most similar known name, or all of them."""
     near = difflib.get_close_matches(name, known, 1)
     return f"Did you mean {near[0]}?" if near else f"Use {', '.join(known)}."
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """A value as JSON writes it, short enough for a message and safe to print."""
+    """A value as JSON, shortened for a message and safe to print."""
     try:
         text = json.dumps(value, ensure_ascii=False)
         text.encode("utf-8")

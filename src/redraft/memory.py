@@ -1,4 +1,4 @@
-"""How much memory there is, and errors that say that there is too little."""
+"""Available memory, and recognition of out-of-memory errors."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-_SAYING = ("DefaultCPUAllocator", "not enough memory", "std::bad_alloc")  # RuntimeErrors of torch on a CPU
+_MESSAGES = ("DefaultCPUAllocator", "not enough memory", "std::bad_alloc")  # RuntimeErrors of torch on a CPU
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error of Python, numpy or torch says that memory could not be had."""
+    """Whether an error of Python, numpy or torch reports that memory could not be allocated."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
-    return isinstance(error, RuntimeError) and any(words in str(error) for words in _SAYING)
+    return isinstance(error, RuntimeError) and any(words in str(error) for words in _MESSAGES)
 
 
 def free_memory(device: Any) -> int | None:
-    """Bytes that can still be had on a device of torch; None where nobody says so."""
+    """Bytes available on a torch device; None if the system does not report it."""
     if device.type == "cuda":
         import torch
 
@@ -26,7 +26,7 @@ def free_memory(device: Any) -> int | None:
     with suppress(OSError, ValueError, StopIteration):
         lines = Path("/proc/meminfo").read_text().splitlines()
         found.append(1024 * int(next(line for line in lines if line.startswith("MemAvailable:")).split()[1]))
-    with suppress(OSError, ValueError):  # of a container; "max" where it has no limit of its own
+    with suppress(OSError, ValueError):  # a container's limit; "max" if it has none
         group = Path("/sys/fs/cgroup")
         most, used = (int((group / name).read_text()) for name in ("memory.max", "memory.current"))
         found.append(max(most - used, 0))

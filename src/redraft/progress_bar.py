@@ -1,4 +1,4 @@
-"""Progress bars on a terminal; elsewhere a line now and then for a training, nothing for a file."""
+"""Progress: bars on a terminal; elsewhere a line per minute for training and tuning, and nothing for files."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import TypeVar
 from tqdm import tqdm
 
 Say = Callable[[str], object]
-_SECONDS = 60  # from one plain line to the next
+_LINE_SECONDS = 60  # between lines, without a terminal
 
 
 class ProgressBar:
-    """Counts steps; `say` keeps the bar and what is said apart."""
+    """A bar that counts steps. Messages printed with its `say` do not disturb the bar."""
 
     def __init__(self, steps: int, done: int, say: Say, *, quiet: bool = False) -> None:
         self._say, self._steps, self._first = say, steps, done
         self._bar = tqdm(total=steps, initial=done, unit="step", disable=quiet or not sys.stderr.isatty())
-        self._began = self._last = time.monotonic()
+        self._start = self._last_line = time.monotonic()
 
     def say(self, message: str) -> None:
         if self._bar.disable:
@@ -31,17 +31,17 @@ class ProgressBar:
                 self._say(message)
 
     def step(self, step: int, loss: float | None) -> None:
-        """One more step is done; `loss` is the last that is known."""
+        """Count one more step; `loss` is the latest one, if known."""
         if loss is not None:
             self._bar.set_postfix(loss=f"{loss:.3f}", refresh=False)
         self._bar.update()
         now = time.monotonic()
-        if self._bar.disable and now - self._last >= _SECONDS:
-            pace = (step - self._first) / (now - self._began)
-            known = "" if loss is None else f"  loss {loss:.3f}"
-            left = (self._steps - step) / pace / 60
-            self.say(f"step {step:,}/{self._steps:,}{known}  {pace:.2f} steps/s  {left:.0f} min left at most")
-            self._last = now
+        if self._bar.disable and now - self._last_line >= _LINE_SECONDS:
+            pace = (step - self._first) / (now - self._start)
+            shown_loss = "" if loss is None else f"  loss {loss:.3f}"
+            minutes = (self._steps - step) / pace / 60
+            self.say(f"step {step:,}/{self._steps:,}{shown_loss}  {pace:.2f} steps/s  at most {minutes:.0f} min left")
+            self._last_line = now
 
     def close(self) -> None:
         self._bar.close()
@@ -50,20 +50,20 @@ class ProgressBar:
 Item = TypeVar("Item")
 
 
-def lines_of(path: str) -> int | None:
-    """How many lines a file has; None for what can be read only once, such as a pipe."""
+def count_file_lines(path: str) -> int | None:
+    """The number of lines of a file; None for a pipe or device, which can be read only once."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         return None
     with open(path, "rb") as file:
         return sum(1 for _ in file)
 
 
-def with_bar(items: Iterable[Item], path: str | None, *, done: int = 0) -> Iterator[Item]:
-    """The items themselves, one for each line of a file, with a bar on standard error over these lines."""
+def with_progress_bar(items: Iterable[Item], path: str | None, *, done: int = 0) -> Iterator[Item]:
+    """The same items, one per line of the file, with a bar on standard error that counts them."""
     if path is None or path == "-" or not sys.stderr.isatty():
         yield from items
         return
-    with tqdm(total=lines_of(path), initial=done, desc="redraft", unit=" lines", leave=False) as bar:
+    with tqdm(total=count_file_lines(path), initial=done, desc="redraft", unit=" lines", leave=False) as bar:
         for item in items:
             yield item
             bar.update()

@@ -1,4 +1,4 @@
-"""Tables that come with a model: cells between tabs, sorted lines, .xz."""
+"""Tables of a model: sorted lines of tab-separated cells, compressed as .xz."""
 
 from __future__ import annotations
 
@@ -8,37 +8,39 @@ from pathlib import Path
 from typing import TypeVar
 
 from redraft.errors import CorpusError, ModelError, shown
-from redraft.files import replacing
-from redraft.reading import unpacked
+from redraft.files import atomic_write
+from redraft.reading import decompress_xz
 
 Row = TypeVar("Row")
 
-_LARGEST = 1 << 53  # whole numbers up to here are floats too
+_LARGEST = 1 << 53  # integers up to here are exact as floats
 
 
 def write_rows(path: str | Path, rows: Iterable[Sequence[object]]) -> None:
     lines = sorted("\t".join(map(str, row)) + "\n" for row in rows)
-    with replacing(Path(path)) as file:
+    with atomic_write(Path(path)) as file:
         file.write(lzma.compress("".join(lines).encode("utf-8"), preset=9))
 
 
 def read_rows(path: str | Path, parse: Callable[[list[str]], Row]) -> Iterator[Row]:
-    """What `parse` makes of the cells of each line; its ValueError becomes an error that names the line."""
+    """The rows of a table, parsed from their cells; a ValueError of `parse` becomes an error that names the line."""
     try:
-        text = unpacked(Path(path).read_bytes(), path).decode("utf-8")
+        text = decompress_xz(Path(path).read_bytes(), path).decode("utf-8")
     except (OSError, CorpusError, UnicodeDecodeError) as error:
         why = error.problem if isinstance(error, CorpusError) else error
-        raise ModelError(f"{path} cannot be read: {why}", "Name a folder of redraft train-planner.") from None
+        hint = "Name a folder that redraft train-planner has written."
+        raise ModelError(f"{path} cannot be read: {why}", hint) from None
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
         try:
             row = parse(line.removesuffix("\r").split("\t"))
         except ValueError:
-            raise ModelError(f"{path}, line {number}: {shown(line, 80)} is no entry.", "Make the file again.") from None
+            problem = f"{path}, line {number}: {shown(line, 80)} is not a valid entry."
+            raise ModelError(problem, "Restore the file, or train again.") from None
         yield row
 
 
-def count(cell: str) -> int:
-    """A whole number that tables count with, from 0."""
+def parse_count(cell: str) -> int:
+    """A count: an integer of at least 0."""
     found = int(cell)
     if not 0 <= found < _LARGEST:
         raise ValueError

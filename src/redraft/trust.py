@@ -1,4 +1,4 @@
-"""How far files of models are trusted: no code of their own, and no pickles, unless somebody asks for it."""
+"""Trust in model files: remote code and pickled weights are refused unless the user allows them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _trust = _Trust()
 
 @contextmanager
 def trusting(*, remote_code: bool = False, pickled_weights: bool = False) -> Iterator[None]:
-    """Within, models may run Python code that lies beside them, or have weights stored with pickle.
+    """Inside this context, models may run their own Python code, or have weights stored with pickle.
 
-    Both can do to this machine whatever you can do. The setting is the whole process's.
+    Both can run any code with your rights. The setting applies to the whole process.
     """
     global _trust
     before, _trust = _trust, _Trust(remote_code, pickled_weights)
@@ -35,29 +35,29 @@ def trusting(*, remote_code: bool = False, pickled_weights: bool = False) -> Ite
         _trust = before
 
 
-def for_code() -> dict[str, Any]:
-    """What every `from_pretrained` gets: without it, transformers asks on standard input, where our text comes in."""
+def remote_code_kwargs() -> dict[str, Any]:
+    """Arguments of every `from_pretrained`: without them, transformers asks on standard input, which holds our text."""
     return {"trust_remote_code": _trust.remote_code}
 
 
-def for_weights() -> dict[str, Any]:
-    """What a `from_pretrained` gets that reads weights."""
-    return {**for_code(), "use_safetensors": None if _trust.pickled_weights else True}
+def weights_kwargs() -> dict[str, Any]:
+    """Arguments of a `from_pretrained` that reads weights."""
+    return {**remote_code_kwargs(), "use_safetensors": None if _trust.pickled_weights else True}
 
 
-def check_weights(folder: str | Path) -> None:
-    """For libraries that load weights themselves: refuse a folder with pickles alone."""
-    if not _trust.pickled_weights and _has_pickles_alone(Path(folder)):
+def refuse_pickled_weights(folder: str | Path) -> None:
+    """For libraries that load weights themselves: refuse a folder that has only pickled weights."""
+    if not _trust.pickled_weights and _has_only_pickled_weights(Path(folder)):
         raise ValueError("its weights are stored with pickle")
 
 
-def _has_pickles_alone(folder: Path) -> bool:
+def _has_only_pickled_weights(folder: Path) -> bool:
     return folder.is_dir() and any(folder.glob("*.bin")) and not any(folder.glob("*.safetensors"))
 
 
 @contextmanager
-def unasked() -> Iterator[None]:
-    """For libraries that call `from_pretrained` themselves: transformers refuses where it would have asked."""
+def refuse_remote_code_prompt() -> Iterator[None]:
+    """For libraries that call `from_pretrained` themselves: transformers refuses instead of asking the user."""
     from transformers import dynamic_module_utils
 
     before = dynamic_module_utils.TIME_OUT_REMOTE_CODE
@@ -70,7 +70,7 @@ def unasked() -> Iterator[None]:
 
 @contextmanager
 def loading(what: str, name: str | Path, kind: type[RedraftError], hint: str, *, problem: str = "") -> Iterator[None]:
-    """Any error in reading files of a model becomes one that names them."""
+    """Turn any error while model files are read into one that names the files."""
     try:
         yield
     except RedraftError:
@@ -88,12 +88,14 @@ def _reason(error: Exception) -> str:
 
 
 def _hint(name: str | Path, error: Exception) -> str:
-    """The next step for what is refused on purpose."""
+    """The next step for files that are refused on purpose."""
     if "trust_remote_code" in str(error):
-        return "It brings Python code of its own. If you trust who wrote it: --trust-remote-code."
+        return "It contains its own Python code. If you trust its author, pass --trust-remote-code."
     folder = Path(name)
-    if _has_pickles_alone(folder):
-        return "Its weights are stored with pickle, which can run code. If you trust who made it: --pickled-weights."
+    if _has_only_pickled_weights(folder):
+        return (
+            "Its weights are stored with pickle, which can run code. If you trust its author, pass --pickled-weights."
+        )
     if "safetensors" in str(error) and not folder.exists():
-        return "If its weights are stored with pickle and you trust who made it: --pickled-weights."
+        return "If its weights are stored with pickle and you trust its author, pass --pickled-weights."
     return ""

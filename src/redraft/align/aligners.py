@@ -1,4 +1,4 @@
-"""The aligners by name."""
+"""Creates an aligner by name."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Literal, Protocol, get_args
 from redraft.align.links import Links
 from redraft.errors import ConfigError, shown
 
-Name = Literal["trained", "vectors", "exact"]
+AlignerName = Literal["trained", "vectors", "exact"]
 
 
 class WordAligner(Protocol):
-    """Anything that links the words of two sentences."""
+    """The interface of all aligners."""
 
-    too_long: int  # pairs so far that were beyond its reach and were not, or not wholly, aligned by it
+    too_long: int  # pairs so far that exceeded the length limit and were not, or only partly, aligned by this aligner
 
     def align(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
         """The links of each pair, in order."""
 
 
 def make_aligner(name: str = "trained", *, encoder: str | None = None, device: str | None = None) -> WordAligner:
-    """An aligner by name. `encoder` is a folder of a trained aligner, or for `vectors` any encoder of transformers."""
+    """An aligner by name. `encoder`: the folder of a trained aligner, or for `vectors` any encoder of transformers."""
     if name == "exact":
         from redraft.align.exact_aligner import ExactAligner
 
@@ -31,11 +31,11 @@ def make_aligner(name: str = "trained", *, encoder: str | None = None, device: s
 
         if encoder is None:
             raise ConfigError(
-                "--aligner vectors needs an encoder.", "Add --encoder with a name on the hub or a folder."
+                "--aligner vectors needs an encoder.", "Add --encoder with a name on the Hugging Face hub or a folder."
             )
         return VectorAligner(encoder, device=device)
     if name == "trained":
         from redraft.align.trained_aligner import TrainedAligner
 
         return TrainedAligner.load(encoder, device=device)
-    raise ConfigError(f"the aligner {shown(name)} is not known.", f"Use one of {', '.join(get_args(Name))}.")
+    raise ConfigError(f"the aligner {shown(name)} is not known.", f"Use one of {', '.join(get_args(AlignerName))}.")

@@ -1,4 +1,4 @@
-"""Links without weights: the same word, then the same lemma. Needs no torch."""
+"""Alignment without a trained model: links identical words, then words with the same lemma. Needs no torch."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from redraft.align.links import Link, Links
-from redraft.text.words import normal
+from redraft.text.words import normalise
 
-_NEAR = 8  # places at which a word is looked for, the nearest: thousands of the same word must not take for ever
+_MAX_CANDIDATES = 8  # nearest occurrences compared for a word; bounds the time for texts that repeat a word often
 
 
 class ExactAligner:
-    """Links each word to the same word, or the same lemma, of the other sentence.
+    """Links each word to the same word, or the same lemma, of the other sentence, one to one.
 
-    A word that stands there several times is linked where the words around it agree best, and else where it is
-    nearest; a word is linked once.
+    Of several occurrences, the one whose neighbouring words agree best is chosen; ties go to the nearest relative
+    position.
     """
 
-    too_long = 0  # nothing is
+    too_long = 0  # there is no length limit
 
     def align(self, pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Links]:
         for source, target in pairs:
@@ -27,35 +27,37 @@ class ExactAligner:
 
 
 def align_exactly(source: Sequence[str], target: Sequence[str]) -> Links:
-    left, right = [normal(word) for word in source], [normal(word) for word in target]
+    left, right = [normalise(word) for word in source], [normalise(word) for word in target]
     links: dict[int, int] = {}
-    for view in (str, lemma):
-        taken = set(links.values())
-        _link([view(word) for word in left], [view(word) for word in right], links, taken)
+    for key in (str, lemma):
+        linked = set(links.values())
+        _link([key(word) for word in left], [key(word) for word in right], links, linked)
     return frozenset(links.items())
 
 
-def _link(left: Sequence[str], right: Sequence[str], links: dict[int, int], taken: set[int]) -> None:
-    places: dict[str, list[int]] = {}
+def _link(left: Sequence[str], right: Sequence[str], links: dict[int, int], linked: set[int]) -> None:
+    positions: dict[str, list[int]] = {}
     for j, word in enumerate(right):
-        if j not in taken:
-            places.setdefault(word, []).append(j)
-    open_left = [i for i, word in enumerate(left) if i not in links and word in places]
-    shape = len(right) / max(len(left), 1)
+        if j not in linked:
+            positions.setdefault(word, []).append(j)
+    unlinked = [i for i, word in enumerate(left) if i not in links and word in positions]
+    slope = len(right) / max(len(left), 1)
     candidates: list[tuple[float, Link]] = []
-    for i in open_left:
-        there = places[left[i]]
-        at = bisect(there, i * shape)
-        near = sorted(there[max(at - _NEAR, 0) : at + _NEAR], key=lambda j: abs(j - i * shape))[:_NEAR]
-        candidates += [(-_agreement(left, right, i, j) + abs(j - i * shape) / (len(right) + 1), (i, j)) for j in near]
+    for i in unlinked:
+        there = positions[left[i]]
+        at = bisect(there, i * slope)
+        nearby = there[max(at - _MAX_CANDIDATES, 0) : at + _MAX_CANDIDATES]
+        for j in sorted(nearby, key=lambda j: abs(j - i * slope))[:_MAX_CANDIDATES]:
+            distance = abs(j - i * slope) / (len(right) + 1)  # below 1, so it only breaks ties
+            candidates.append((distance - _agreement(left, right, i, j), (i, j)))
     for _, (i, j) in sorted(candidates):
-        if i not in links and j not in taken:
+        if i not in links and j not in linked:
             links[i] = j
-            taken.add(j)
+            linked.add(j)
 
 
 def _agreement(left: Sequence[str], right: Sequence[str], i: int, j: int) -> int:
-    """How many of the two words before and after agree."""
+    """How many of the two words on each side agree."""
     return sum(
         1
         for step in (-2, -1, 1, 2)
@@ -65,7 +67,7 @@ def _agreement(left: Sequence[str], right: Sequence[str], i: int, j: int) -> int
 
 @lru_cache(maxsize=100_000)
 def lemma(word: str) -> str:
-    """The shortest lemma of a word, whatever its part of speech."""
+    """The shortest lemma of a word over all parts of speech."""
     from lemminflect import getAllLemmas
 
     if not word.isalpha():

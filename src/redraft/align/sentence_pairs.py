@@ -1,4 +1,4 @@
-"""Pairs of sentences from files, one at a time; a bad line is an error of its own and loses no other."""
+"""Reads sentence pairs from files, one at a time."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from itertools import zip_longest
 from typing import IO
 
 from redraft.errors import CorpusError
-from redraft.files import decoded
-from redraft.reading import BOM, lines_of, open_binary, reason
+from redraft.files import decode_utf8
+from redraft.reading import BOM, bounded_lines, failure_reason, open_binary
 from redraft.text.words import Word, split_words
 
 
@@ -35,7 +35,7 @@ class SentencePair:
 
 
 def split_at_spaces(text: str) -> list[Word]:
-    """Words as they stand, separated by spaces."""
+    """Words separated by spaces, without further tokenisation."""
     words, start = [], 0
     for part in text.split(" "):
         if part:
@@ -45,27 +45,27 @@ def split_at_spaces(text: str) -> list[Word]:
 
 
 def read_table(path: str, *, tokenized: bool = False) -> Iterator[SentencePair]:
-    """Lines of source ⇥ target ("-" is standard input)."""
+    """Pairs from lines of source ⇥ target ("-" is standard input)."""
     with ExitStack() as files:
-        for number, raw in enumerate(lines_of(_open(path, files), path), 1):
+        for number, raw in enumerate(bounded_lines(_open(path, files), path), 1):
             cells = _text(raw, path, number).split("\t")
             if len(cells) != 2:
-                raise CorpusError(f"{path}, line {number}: has {len(cells) - 1} tabs.",
+                raise CorpusError(f"{path}, line {number}: has {len(cells) - 1} tabs instead of 1.",
                                   "Write the source, one tab, and the target on each line.")  # fmt: skip
             yield SentencePair.of(*cells, tokenized=tokenized)
 
 
 def read_aligned(source: str, target: str, *, tokenized: bool = False) -> Iterator[SentencePair]:
-    """Line n of one file with line n of the other; the last error is that one of them goes on."""
+    """Pairs of line n of one file and line n of the other; raises CorpusError at the end if one file is longer."""
     if source == target == "-":
-        raise CorpusError("both files are standard input.", "Put one of them in a file.")
+        raise CorpusError("source and target are both standard input.", "Read one of them from a file.")
     with ExitStack() as files:
-        left, right = (lines_of(_open(path, files), path) for path in (source, target))
+        left, right = (bounded_lines(_open(path, files), path) for path in (source, target))
         for number, (one, other) in enumerate(zip_longest(left, right), 1):
             if one is None or other is None:
                 short, long = (source, target) if one is None else (target, source)
-                raise CorpusError(f"{short} ends after line {number - 1:,}, but {long} goes on.",
-                                  "Line n of both belongs together: give them the same number of lines.")  # fmt: skip
+                raise CorpusError(f"{short} ends after line {number - 1:,}, but {long} has more lines.",
+                                  "The files are paired line by line: give them the same number of lines.")  # fmt: skip
             texts = (_text(raw, path, number) for raw, path in ((one, source), (other, target)))
             yield SentencePair.of(*texts, tokenized=tokenized)
 
@@ -78,8 +78,8 @@ def _open(path: str, files: ExitStack) -> IO[bytes]:
     except FileNotFoundError:
         raise CorpusError(f"{path} does not exist.", "Check the path.") from None
     except (OSError, ValueError) as error:  # a name with NUL is a ValueError
-        raise CorpusError(f"{path} cannot be read: {reason(error)}.", "Check the path.") from None
+        raise CorpusError(f"{path} cannot be read: {failure_reason(error)}.", "Check the path.") from None
 
 
 def _text(raw: bytes, path: str, number: int) -> str:
-    return decoded(raw.removeprefix(BOM) if number == 1 else raw, path, number).rstrip("\r\n")
+    return decode_utf8(raw.removeprefix(BOM) if number == 1 else raw, path, number).rstrip("\r\n")

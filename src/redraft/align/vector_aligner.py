@@ -1,4 +1,4 @@
-"""Links without training: words whose contextual vectors are nearest (Jalili Sabet et al., 2020)."""
+"""Alignment by the similarity of contextual word vectors, without training (Jalili Sabet et al., 2020)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from redraft.errors import ConfigError, shown
 
 Array = NDArray[np.float64]
 Method = Literal["argmax", "itermax", "match"]
-_AHEAD = 64  # pairs encoded at once
+_READ_AHEAD = 64  # pairs encoded at once
 
 
 class VectorAligner:
-    """An encoder of `transformers`, each sentence read by itself, and one of three ways to choose links.
+    """Encodes each sentence separately with an encoder of `transformers` and selects links by one of three methods.
 
-    The vectors are those of the hidden layer two thirds up, which align better than the last. Pairs with words beyond
-    the encoder's length, which get no link, are counted in `too_long`.
+    The vectors come from the hidden layer at two thirds of the depth, which aligns better than the last. Words beyond
+    the encoder's limit get no link; their pairs are counted in `too_long`.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class VectorAligner:
 
     def align(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Links]:
         pairs = iter(pairs)
-        while ahead := list(islice(pairs, _AHEAD)):
+        while ahead := list(islice(pairs, _READ_AHEAD)):
             sides = [side for pair in ahead for side in pair]
             self.too_long += sum(any(len(self._reader.cut(side)) < len(side) for side in pair) for pair in ahead)
             vectors = self._vectors(sides)
@@ -50,7 +50,7 @@ class VectorAligner:
 
     @torch.inference_mode()
     def _vectors(self, sentences: Sequence[Words]) -> list[Array]:
-        """A vector for each word of each sentence; words beyond the encoder's length have none and get no link."""
+        """A vector for each word of each sentence; words beyond the encoder's limit get zeros and therefore no link."""
         cut = [self._reader.cut(sentence) for sentence in sentences]
         found: list[Array] = [np.zeros((len(sentence), 1)) for sentence in sentences]
         order = sorted((at for at in range(len(cut)) if cut[at]), key=lambda at: len(cut[at]))
@@ -75,7 +75,7 @@ def _cosines(source: Array, target: Array) -> Array:
 
 
 def argmax(table: Array) -> Links:
-    """Words that choose each other."""
+    """Mutual argmax."""
     if not table.size:
         return frozenset()
     best_right, best_left = table.argmax(1), table.argmax(0)
@@ -83,19 +83,19 @@ def argmax(table: Array) -> Links:
 
 
 def itermax(table: Array, rounds: int = 2, discount: float = 0.9) -> Links:
-    """Argmax, and again among what is left: a word that has a link counts less, two that have one count nothing."""
+    """Iterated mutual argmax: in later rounds, pairs with one linked word are discounted, pairs with two excluded."""
     links = set(argmax(table))
     for _ in range(rounds - 1):
         left, right = np.zeros(table.shape[0], bool), np.zeros(table.shape[1], bool)
         for i, j in links:
             left[i] = right[j] = True
-        open_cells = np.where(left[:, None] & right[None], 0, np.where(left[:, None] | right[None], discount, 1.0))
-        links |= argmax(table * open_cells)
+        weights = np.where(left[:, None] & right[None], 0, np.where(left[:, None] | right[None], discount, 1.0))
+        links |= argmax(table * weights)
     return frozenset(links)
 
 
 def match(table: Array) -> Links:
-    """One link a word at most, the sum of similarities as large as can be."""
+    """Maximum-weight bipartite matching: at most one link for each word."""
     try:
         from scipy.optimize import linear_sum_assignment
     except ImportError:

@@ -1,1 +1,1 @@
-"""Does a rewriting still say the same? Exact checks that explain themselves, and a trained one."""
+"""Checks whether a rewriting keeps the meaning of its source: exact rules that name their reasons, and a classifier."""

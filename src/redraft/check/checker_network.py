@@ -1,7 +1,7 @@
-"""The trained meaning check: both texts read together, a logit for each word and two for the whole.
+"""The network of the trained meaning check: a cross-encoder with a logit for each word and two for the pair.
 
-The words and their places come from the aligner's embeddings, which are shared; the layers above them are the check's
-own. The encoder sees [CLS] source [SEP] output [SEP].
+Word and position embeddings are shared with the aligner; the layers above them belong to the check. The encoder reads
+[CLS] source [SEP] output [SEP].
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from redraft.align.word_batches import PairBatch
 from redraft.check.word_facts import FACTS as KNOWN
 
-FACTS = 3 + KNOWN  # the same word, or one of the same beginning, on the other side; which side; what tables know
+FACTS = 3 + KNOWN  # the same word, or one with the same beginning, on the other side; the side; features from tables
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class CheckShape:
         return asdict(self)
 
 
-ALTERED, UNSUPPORTED = 0, 1  # what the logits of a pair are about
+ALTERED, UNSUPPORTED = 0, 1  # indices of the logits of a pair
 
 
 class CheckNetwork(nn.Module):
-    """An encoder of `transformers`, a head for words and one for the pair.
+    """An encoder of `transformers`, a head for words and a head for the pair.
 
     A pair has two logits: that a careful reader finds the meaning altered, and that the source does not entail the
-    output. The second is what labelled inference teaches; leaving something out alters a meaning and is entailed.
+    output. The second is trained on labelled inference (an omission alters the meaning but is entailed).
     """
 
     def __init__(self, encoder: Any, shape: CheckShape) -> None:
@@ -53,15 +53,15 @@ class CheckNetwork(nn.Module):
         )  # fmt: skip
 
     def forward(self, batch: PairBatch, known: Tensor) -> tuple[Tensor, Tensor]:
-        """(batch, place): a logit for each word of source and output; (batch, 2): those of the pair.
+        """Returns logits of the words of source and output, (batch, place), and of the pair, (batch, 2).
 
-        `known` is (batch, place, fact), of `WordFacts`.
+        known: (batch, place, fact) features of `WordFacts`
         """
         states = self.encoder(
-            input_ids=batch.tokens, attention_mask=batch.mask, token_type_ids=batch.kinds
+            input_ids=batch.tokens, attention_mask=batch.mask, token_type_ids=batch.token_types
         ).last_hidden_state.float()
         words = torch.cat([batch.source_words, batch.target_words], 1) @ states  # (batch, place, hidden)
-        there = batch.there
+        there = batch.is_word
         words = torch.cat([words, _plain_facts(batch), known], -1)
         logits = self.word(words)[..., 0].masked_fill(~there, -torch.inf)
         weights = self.look(words).masked_fill(~there[..., None], -torch.inf).softmax(1)
@@ -72,7 +72,7 @@ class CheckNetwork(nn.Module):
 
 def _plain_facts(batch: PairBatch) -> Tensor:
     """(batch, place, 3)."""
-    same, begins = batch.facts[:, 0], batch.facts[:, 1]  # (batch, n, m)
+    same, begins = batch.features[:, 0], batch.features[:, 1]  # (batch, n, m)
     sides = []
     for other, side in ((2, 0.0), (1, 1.0)):
         found = torch.stack([same.amax(other), begins.amax(other)], -1)

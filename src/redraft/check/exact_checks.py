@@ -1,7 +1,7 @@
-"""Exact checks: what a rewriting lost and what it added, by rules that name the words on both sides.
+"""Exact checks: rules that find what a rewriting lost or added, with the words on both sides.
 
-Each rule compares small words that decide what is claimed. A rule is silent where the same thing is said in another
-way it knows: "refrain from" and "do not", "twelve" and "12", "must" and "have to".
+Each rule compares one kind of words that change what is claimed. A rule accepts the paraphrases that it knows: "refrain
+from" and "do not", "twelve" and "12", "must" and "have to".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from redraft.plan.target_guard import TargetGuard
 
 
 def findings(source: str, output: str, *, stays: Sequence[str] = (), guard: TargetGuard | None = None) -> list[Finding]:
-    """Everything the rules find; `stays` are words that a person asked to keep. Empty where the texts are the same."""
+    """All findings of the rules; `stays` are words that must be kept. Empty if the texts are equal."""
     if source.split() == output.split():
         return []
     one, two, guard = Side.of(source), Side.of(output), guard or bundled_target_guard()

@@ -1,4 +1,4 @@
-"""What a check says of two texts: the risk that they differ in meaning, the words concerned, the reasons."""
+"""The result of a meaning check: the risk that two texts differ in meaning, the words concerned, the reasons."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from redraft.text.protected_spans import Span
 
 @dataclass(frozen=True)
 class Meaning:
-    """The risk that an output says something else, the words concerned, and the reasons."""
+    """The risk that an output differs in meaning from its source, the words concerned, and the reasons."""
 
     risk: float  # from 0 to 1
     alarm: bool
-    why: str  # empty where nothing was found
+    why: str  # empty if nothing was found
     source: tuple[Span, ...] = ()
     output: tuple[Span, ...] = ()
     words: tuple[str, ...] = ()

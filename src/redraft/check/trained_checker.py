@@ -1,4 +1,4 @@
-"""The trained check: loads, reads pairs in batches of like length, and saves."""
+"""The trained check: loading, saving, and classification of pairs in batches of similar length."""
 
 from __future__ import annotations
 
@@ -14,38 +14,37 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from redraft.align.trained_aligner import by_length, fast_dtype
+from redraft.align.trained_aligner import fast_dtype, length_batches
 from redraft.align.word_batches import PairBatch, PairReader, Words
-from redraft.cancellation import yield_point
 from redraft.check.checker_network import CheckNetwork, CheckShape
 from redraft.check.word_facts import FACTS, Floats, WordFacts
+from redraft.cooperative_scheduling import yield_point
 from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
 from redraft.files import digest
 from redraft.plan.edit_classifier import EditClassifier
-from redraft.reading import member, numbers, read_json
+from redraft.reading import number_members, read_json, typed_member
 from redraft.trust import loading
 
 ABOUT = "checker.json"
 _TOKENS = 2048  # in a batch, padding included
-_AHEAD = 256  # pairs read at once and sorted by length
+_WINDOW = 256  # pairs sorted by length together
 _WEIGHTS = "checker.safetensors"
-_SHARED = "encoder.embeddings."  # weights that are the aligner's
+_SHARED = "encoder.embeddings."  # weights that belong to the aligner
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The logits that the meaning is altered and that the source does not entail the output; how likely each word is
-    to blame."""
+    """Logits that the meaning is altered and that the source does not entail the output, and word probabilities."""
 
     altered: float
     unsupported: float
-    source: tuple[float, ...]
+    source: tuple[float, ...]  # probability of each word that it is wrong or lost
     output: tuple[float, ...]
 
 
 class CheckReader:
-    """Pairs of texts in words → what the network reads."""
+    """Converts pairs of texts, as words, into the inputs of the network."""
 
     def __init__(self, pairs: PairReader, facts: WordFacts) -> None:
         self.pairs, self.facts = pairs, facts
@@ -53,9 +52,9 @@ class CheckReader:
     def batch(
         self, pairs: Sequence[tuple[Words, Words]], facts: Sequence[tuple[Floats, Floats]] | None = None
     ) -> tuple[PairBatch, Tensor]:
-        """`facts`: what the tables know of each pair, if they have been asked already."""
+        """`facts`: the features of each pair from tables, if they are already known."""
         batch = self.pairs.batch(pairs)
-        known = np.zeros((*batch.forms.shape, FACTS), np.float32)
+        known = np.zeros((*batch.word_ids.shape, FACTS), np.float32)
         for row, sides in zip(known, facts or [self.facts.of(*pair) for pair in pairs], strict=True):
             for start, side in zip((0, batch.width), sides, strict=True):
                 row[start : start + len(side)] = side
@@ -63,28 +62,28 @@ class CheckReader:
 
 
 class TrainedCheck:
-    """Says how likely an output says something else than its source, and which words are to blame."""
+    """Predicts whether an output differs in meaning from its source, and which words are wrong."""
 
     def __init__(self, network: CheckNetwork, reader: CheckReader, above: str = "", digest: str = "") -> None:
         self.network, self.reader, self.above = network.eval(), reader, above
-        self.digest = digest  # of the stored weights: tells one check from another
+        self.digest = digest  # of the stored weights: identifies the check
 
     @classmethod
     def load(cls, folder: str | Path, classifier: EditClassifier, facts: WordFacts) -> TrainedCheck:
-        """The check of a folder; its embeddings are those of the aligner below a classifier."""
+        """Load a check from a folder; its embeddings are those of the classifier's aligner."""
         path = Path(folder)
         hint = "Name a folder that redraft train-checker has written."
         with loading("the meaning check", path, ModelError, hint, problem=f"{path} holds no meaning check"):
             about = read_json(path / ABOUT)
-            if member(about, "above", str) != classifier.above:
-                raise ModelError(f"{path} was trained above another aligner.", "Run redraft train-checker again.")
-            network = new_network(classifier.encoder, CheckShape(**numbers(about, "shape")))
+            if typed_member(about, "above", str) != classifier.encoder_digest:
+                raise ModelError(f"{path} was trained on top of another aligner.", "Run redraft train-checker again.")
+            network = new_network(classifier.encoder, CheckShape(**number_members(about, "shape")))
             missing, unknown = network.load_state_dict(load_eight_bit(path / _WEIGHTS), strict=False)
             lost = [name for name in missing if not name.startswith(_SHARED)]
             if lost or unknown:
                 raise ValueError(f"{_WEIGHTS} lacks {lost[0]}" if lost else f"{_WEIGHTS} has {unknown[0]}")
         network.encoder.to(fast_dtype(classifier.device))
-        return cls(network.to(classifier.device), CheckReader(classifier.reader, facts), classifier.above,
+        return cls(network.to(classifier.device), CheckReader(classifier.reader, facts), classifier.encoder_digest,
                    digest((path / _WEIGHTS).read_bytes()))  # fmt: skip
 
     def save(self, folder: str | Path, about: dict[str, Any]) -> None:
@@ -100,13 +99,13 @@ class TrainedCheck:
         return self.network.look.weight.device
 
     def judge(self, pairs: Iterable[tuple[Words, Words]]) -> Iterator[Judged | None]:
-        """In order; None for a pair with an empty side, or longer than the encoder reads."""
+        """In order; None for a pair with an empty side, or too long for the encoder."""
         waiting, reader = iter(pairs), self.reader.pairs
-        while ahead := list(islice(waiting, _AHEAD)):
+        while ahead := list(islice(waiting, _WINDOW)):
             found: list[Judged | None] = [None] * len(ahead)
             sizes = reader.lengths(ahead)
             fit = [at for at in range(len(ahead)) if all(ahead[at]) and sizes[at] <= reader.limit]
-            for group in by_length(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS):
+            for group in length_batches(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS):
                 for at, one in zip(group, self._judged([ahead[at] for at in group]), strict=True):
                     found[at] = one
                 yield_point()
@@ -125,6 +124,6 @@ class TrainedCheck:
 
 
 def new_network(aligner: Any, shape: CheckShape | None = None) -> CheckNetwork:
-    """A network that starts with the embeddings and a copy of the layers of an aligner's encoder, in float32."""
+    """A new network, initialised with a copy of the encoder of an aligner, in float32."""
     encoder = deepcopy(aligner).float()
     return CheckNetwork(encoder, shape or CheckShape(hidden=encoder.config.hidden_size))

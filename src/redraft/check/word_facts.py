@@ -1,4 +1,4 @@
-"""What tables know of the words that two texts do not share: explained by a word of the other side, or refused."""
+"""Features of the words that two texts do not share: explained by a word of the other text, or refused, by tables."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from redraft.plan.target_guard import TargetGuard
 from redraft.text.function_words import is_content
 from redraft.text.names import is_number
 from redraft.text.word_frequency import WordFrequency
-from redraft.text.words import normal
+from redraft.text.words import normalise
 
-FACTS = 4  # it stands on one side alone; a word of the other side explains it; one is refused; how common it is
-_STEM = 4  # letters by which two forms of a word are known
-_SHARE = 0.02  # of the replacements of a word: rarer targets explain nothing
-_MOST = 40  # words of a side that are compared: more are too many to ask for each pair
-_REMEMBERED = 400_000  # word pairs
-_PAIRS = 1024  # pairs of texts, each of which is asked for by the network, the shares and the reasons
+FACTS = 4  # only on one side; explained by a word of the other side; refused with one; word frequency
+_STEM = 4  # first letters that the forms of a word share
+_MIN_SHARE = 0.02  # of the replacements of a word; rarer targets are ignored
+_MAX_WORDS = 40  # of a side that are compared; the number of word pairs grows with the square
+_MAX_CACHED_WORDS = 400_000  # word pairs
+_MAX_CACHED_PAIRS = 1024  # pairs of texts; the network, the shares and the reasons use each
 
 _RULED = NEGATIVE.words | MODALS.words | QUANTIFIERS.words | BOUNDS.words
 
@@ -35,54 +35,54 @@ Floats = NDArray[np.float32]
 
 
 class WordFacts:
-    """Facts about each word of a pair, by WordNet, by what people write for it, and by how common it is."""
+    """Features of each word of a pair from WordNet, the lexicon of replacements and word frequencies."""
 
     def __init__(
         self, guard: TargetGuard, lexicon: Lexicon, reviewed: ReviewedTargets, names: CommonNames,
         word_frequency: WordFrequency,
     ) -> None:  # fmt: skip
         self._guard, self._lexicon, self._reviewed, self._names = guard, lexicon, reviewed, names
-        self._commonness = word_frequency
+        self._word_frequency = word_frequency
         self._known: dict[tuple[str, str], tuple[bool, bool]] = {}
         self._known_targets: dict[str, tuple[tuple[str, ...], ...]] = {}
         self._pairs: dict[tuple[Words, Words], tuple[Floats, Floats]] = {}
 
     @classmethod
     def of_planner(cls, planner: Planner) -> WordFacts:
-        """By the tables of a planner."""
+        """With the tables of a planner."""
         tables = planner.classifier.tables
         return cls(planner.guard, tables.lexicon, planner.reviewed, planner.common, tables.word_frequency)
 
     def of(self, source: Words, output: Words) -> tuple[Floats, Floats]:
-        """(word, fact) of either side."""
+        """The features of both sides, each (word, fact)."""
         key = tuple(source), tuple(output)
         found = self._pairs.get(key)
         if found is None:
-            if len(self._pairs) > _PAIRS:
+            if len(self._pairs) > _MAX_CACHED_PAIRS:
                 self._pairs.clear()
             found = self._pairs[key] = self._of(source, output)
         return found
 
     def _of(self, source: Words, output: Words) -> tuple[Floats, Floats]:
-        one, two = ([normal(word) for word in side] for side in (source, output))
-        lost, new = _alone(one, two), _alone(two, one)
-        verdicts = {(old, word): self._verdict(old, word) for old in lost[:_MOST] for word in new[:_MOST]}
+        one, two = ([normalise(word) for word in side] for side in (source, output))
+        lost, new = _unshared(one, two), _unshared(two, one)
+        verdicts = {(old, word): self._verdict(old, word) for old in lost[:_MAX_WORDS] for word in new[:_MAX_WORDS]}
         explained = {side for (old, word), (fine, _) in verdicts.items() if fine for side in ((0, old), (1, word))}
-        explained |= set(self._said(lost[:_MOST], one, two))
+        explained |= set(self._replaced_phrases(lost[:_MAX_WORDS], one, two))
         refused = {side for (old, word), (_, bad) in verdicts.items() if bad for side in ((0, old), (1, word))}
         rows = []
-        for side, words, alone in ((0, one, set(lost)), (1, two, set(new))):
+        for side, words, unshared in ((0, one, set(lost)), (1, two, set(new))):
             rows.append(np.array([
-                (word in alone, (side, word) in explained, (side, word) in refused and (side, word) not in explained,
-                 self._commonness.zipf(word) / 8)
+                (word in unshared, (side, word) in explained, (side, word) in refused and (side, word) not in explained,
+                 self._word_frequency.zipf(word) / 8)
                 for word in words
             ], np.float32).reshape(len(words), FACTS))  # fmt: skip
         return rows[0], rows[1]
 
     def unexplained(self, source: Words, output: Words) -> tuple[list[int], list[int]]:
-        """The places of the content words that the output lacks and of those it adds, for no reason that is known.
+        """Numbers of the content words that the output lacks, and of those that it adds, without an explanation.
 
-        Words of which the rules know other ways to say them are left to the rules.
+        Words that the rules compare are left to the rules.
         """
         lost, new = (
             [at for at, row in enumerate(facts) if row[0] and not row[1] and not _is_ruled(words[at])]
@@ -91,17 +91,17 @@ class WordFacts:
         return lost, new
 
     def shares(self, source: Words, output: Words) -> tuple[float, float]:
-        """The same as shares of the content words of either side."""
+        """The unexplained words as shares of the content words of their side."""
         lost, new = self.unexplained(source, output)
         return len(lost) / max(1, sum(map(is_content, source))), len(new) / max(1, sum(map(is_content, output)))
 
     def _verdict(self, old: str, word: str) -> tuple[bool, bool]:
-        """Whether a word may be written for another as far as is known, and whether it must not be."""
+        """Whether a word is a known replacement of another, and whether it is refused as one."""
         found = self._known.get((old, word))
         if found is None:
-            if len(self._known) > _REMEMBERED:
+            if len(self._known) > _MAX_CACHED_WORDS:
                 self._known.clear()
-            bad = self._guard.refused(old, word) is not None or word in self._judged_wrong(old)
+            bad = self._guard.refusal_reason(old, word) is not None or word in self._judged_wrong(old)
             found = self._known[old, word] = not bad and self._may_become(old, word), bad
         return found
 
@@ -110,27 +110,29 @@ class WordFacts:
         return judged.wrong if judged else ()
 
     def _may_become(self, old: str, word: str) -> bool:
-        forms = self._guard.forms(word)
-        known = {one for target in self._targets(old) for part in target for one in self._guard.forms(part)}
+        forms = self._guard.base_forms(word)
+        known = {one for target in self._targets(old) for part in target for one in self._guard.base_forms(part)}
         return self._guard.have_close_senses(old, word) or not forms.isdisjoint(known)
 
     def _targets(self, old: str) -> tuple[tuple[str, ...], ...]:
-        """What is written for a word in any of its forms, as words: by people, by the reader, by the common names."""
+        """Known replacements of a word in any form, as words: of the lexicon, the reviewed targets and common names."""
         found = self._known_targets.get(old)
         if found is None:
             texts: list[str] = []
-            for form in self._guard.forms(old):
+            for form in self._guard.base_forms(old):
                 entry, judged, name = self._lexicon.entry(form), self._reviewed.entry(form), self._names.entry(form)
-                texts += [text for text, share in entry.targets if share >= _SHARE] if entry else []
+                texts += [text for text, share in entry.targets if share >= _MIN_SHARE] if entry else []
                 texts += [*judged.safe, *judged.possible] if judged else []
                 texts += name.targets if name else []
             found = self._known_targets[old] = tuple(tuple(text.split()) for text in dict.fromkeys(texts))
         return found
 
-    def _said(self, lost: Sequence[str], one: Sequence[str], two: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Words of a phrase and of what is written for it: "pursuant to" and "under", "absorbs" and "takes in".
+    def _replaced_phrases(
+        self, lost: Sequence[str], one: Sequence[str], two: Sequence[str]
+    ) -> Iterator[tuple[int, str]]:
+        """Words of phrases and their replacements: "pursuant to" and "under", "absorbs" and "takes in".
 
-        A phrase counts where the output has it more often than the source.
+        A replacement counts if the output has it more often than the source.
         """
         phrases: set[tuple[str, ...]] = {(old,) for old in lost}
         for table in (self._reviewed, self._names):
@@ -140,23 +142,25 @@ class WordFacts:
                 more = self._count(target, two) - self._count(target, one)
                 if more > 0 or (more == 0 and set(target) <= set(phrase) != set(target)):
                     yield from ((0, word) for word in phrase)
-                    yield from ((1, word) for word in two if self._guard.forms(word) & self._guard.forms(target[0]))
+                    yield from (
+                        (1, word) for word in two if self._guard.base_forms(word) & self._guard.base_forms(target[0])
+                    )
                     yield from ((1, word) for word in target)
 
     def _count(self, phrase: tuple[str, ...], words: Sequence[str]) -> int:
-        """How often a phrase stands there, its first word in any form."""
-        size, first = len(phrase), self._guard.forms(phrase[0])
+        """How often a phrase occurs, its first word in any form."""
+        size, first = len(phrase), self._guard.base_forms(phrase[0])
         return sum(
-            tuple(words[at + 1 : at + size]) == phrase[1:] and not first.isdisjoint(self._guard.forms(words[at]))
+            tuple(words[at + 1 : at + size]) == phrase[1:] and not first.isdisjoint(self._guard.base_forms(words[at]))
             for at in range(len(words) - size + 1)
         )
 
 
 def _is_ruled(word: str) -> bool:
-    return normal(word) in _RULED or is_number(word)
+    return normalise(word) in _RULED or is_number(word)
 
 
-def _alone(words: Sequence[str], others: Sequence[str]) -> list[str]:
-    """Content words that the other side has in no form."""
+def _unshared(words: Sequence[str], others: Sequence[str]) -> list[str]:
+    """Content words that the other side does not have in any form."""
     stems = {word[:_STEM] for word in others}
     return list(dict.fromkeys(word for word in words if is_content(word) and word[:_STEM] not in stems))

@@ -1,4 +1,4 @@
-"""`redraft align`: pairs of sentences in, links between their words out."""
+"""`redraft align`: sentence pairs in, word alignments out."""
 
 from __future__ import annotations
 
@@ -19,18 +19,25 @@ examples:
   redraft align --input pairs.tsv --tokenized --aligner exact
   redraft align --gold wiki-test.tsv mtref-dev.tsv
 
-A line of input is a source, a tab and a target. A line of output has their links, counted from 0: 0-0 2-1.
+An input line contains a source, a tab and a target. An output line contains the aligned word pairs, numbered from 0:
+0-0 2-1.
 """
+_MAIN = ("input", "tokenized", "gold", "aligner", "device")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AlignOptions:
-    """Link the words of sentences with those of their rewritings."""
+    """Align the words of sentences with the words of their simplified versions."""
 
-    input: Annotated[str | None, option("source ⇥ target on each line, UTF-8; - is standard input", "FILE")] = None
-    tokenized: Annotated[bool, option("take words as they stand, separated by spaces")] = False
+    input: Annotated[str | None, option("UTF-8 text, source ⇥ target on each line; - reads standard input", "FILE")] = (
+        None
+    )
+    tokenized: Annotated[bool, option("the input is tokenized: split it at spaces only")] = False
     gold: Annotated[
-        list[str], option("score instead: files of gold alignments, .tsv of MultiMWA or .json", "FILE ...")
+        list[str],
+        option(
+            "score the aligner on gold alignments (MultiMWA .tsv, or .json) instead of aligning --input", "FILE ..."
+        ),
     ] = field(default_factory=list)
     aligner: Aligner = "trained"
     encoder: Encoder = None
@@ -41,41 +48,42 @@ class AlignOptions:
 
 def add_align(app: Typer) -> None:
     add_command(
-        app, "align", run_align, AlignOptions, help="link the words of two sentences", examples=_EXAMPLES, panel="Plans"
-    )
+        app, "align", run_align, AlignOptions, help="align the words of sentence pairs", examples=_EXAMPLES, main=_MAIN,
+        panel="Plans",
+    )  # fmt: skip
 
 
 def run_align(options: AlignOptions) -> int:
-    """The command itself; returns the exit status."""
+    """Run the command and return its exit status."""
     from redraft.align.aligners import make_aligner
-    from redraft.align.links import shown_links
+    from redraft.align.links import format_links
     from redraft.align.sentence_pairs import read_table
 
     if bool(options.input) == bool(options.gold):
-        raise ConfigError("one of --input and --gold is needed.", "Add --input pairs.tsv; --help shows examples.")
+        raise ConfigError("exactly one of --input and --gold is required.", "For example: --input pairs.tsv")
     aligner = make_aligner(options.aligner, encoder=options.encoder, device=options.device)
     for path in options.gold:
         print(visible(_scored(aligner, path)))
     if options.input:
         pairs = read_table(options.input, tokenized=options.tokenized)
         for links in aligner.align(pair.words for pair in pairs):
-            print(shown_links(links), flush=True)  # a kill leaves whole lines
+            print(format_links(links), flush=True)  # a killed run leaves only whole lines
     if aligner.too_long:
         say(too_long_notice(aligner.too_long))
     return OK
 
 
 def too_long_notice(pairs: int) -> str:
-    return f"pairs too long for the encoder, aligned by equal words or in part: {pairs:,}"
+    return f"pairs longer than the encoder's input, aligned by equal words or only in part: {pairs:,}"
 
 
 def _scored(aligner: Any, path: str) -> str:
     from redraft.align.gold_alignments import read_gold
-    from redraft.evaluate.alignment_scores import score_different, score_links
+    from redraft.evaluate.alignment_scores import score_links, score_non_identical
 
     gold = read_gold(path)
-    found = list(aligner.align((pair.source, pair.target) for pair in gold))
-    scores, different = score_links(found, gold), score_different(found, gold)
+    predicted = list(aligner.align((pair.source, pair.target) for pair in gold))
+    scores, different = score_links(predicted, gold), score_non_identical(predicted, gold)
     return (
         f"{path}: {len(gold):,} pairs  precision {scores.precision:.1f}  recall {scores.recall:.1f}  "
         f"F1 {scores.f1:.1f}  different words F1 {different.f1:.1f}"

@@ -1,4 +1,4 @@
-"""`redraft bench`: how fast this machine rewrites, and what edits cost."""
+"""`redraft bench`: rewriting speed on this machine, with and without edits."""
 
 from __future__ import annotations
 
@@ -27,30 +27,31 @@ examples:
   redraft bench
   redraft bench --device cuda --batch-size 64 --repeats 16
 
-The benchmarks behind the published figures are in benchmarks/ of the repository.
+The benchmarks of the published figures are in the folder benchmarks/ of the repository.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchOptions:
-    """Rewrite a few sentences by plain beam search and by predicted plans, and print sentences a second."""
+    """Measure sentences per second with plain beam search and with predicted plans."""
 
     model: Model = None
     device: Device = None
     trust_remote_code: TrustRemoteCode = False
     pickled_weights: PickledWeights = False
     batch_size: Batch8 = "8"
-    repeats: Annotated[str, option(f"of {len(_SENTENCES)} sentences (default 2)", "N")] = "2"
+    repeats: Annotated[str, option(f"how often to repeat the {len(_SENTENCES)} test sentences (default 2)", "N")] = "2"
 
 
 def add_bench(app: Typer) -> None:
     add_command(
-        app, "bench", run_bench, BenchOptions, help="how fast is this machine?", examples=_EXAMPLES, panel="Measure"
-    )
+        app, "bench", run_bench, BenchOptions, help="measure the speed on this machine", examples=_EXAMPLES,
+        main=("model", "device", "batch_size", "repeats"), panel="Measure",
+    )  # fmt: skip
 
 
 def run_bench(options: BenchOptions) -> int:
-    """The command itself; returns the exit status."""
+    """Run the command and return its exit status."""
     batch_size = whole_number("--batch-size", options.batch_size)
     sources = list(_SENTENCES) * whole_number("--repeats", options.repeats)
     from redraft.decode.config import SIMPLIFY, DecodeConfig
@@ -65,18 +66,16 @@ def run_bench(options: BenchOptions) -> int:
     def rewrite(simplifier: Simplifier) -> list[Result]:
         return list(simplifier.pipe(sources, batch_size=batch_size))
 
-    say(f"{len(sources)} sentences, {batch_size} at a time, beam {SIMPLIFY['beams']}")
+    say(f"{len(sources)} sentences, batch size {batch_size}, beam size {SIMPLIFY['beams']}")
     beam = _seconds(lambda: rewrite(plain))
     plans = _seconds(lambda: rewrite(planned))
-    print(f"plain beam search          {len(sources) / beam:8.2f} sentences a second")
-    print(
-        f"predicted and carried out  {len(sources) / plans:8.2f} sentences a second, {plans / beam:.2f} times as long"
-    )
+    print(f"plain beam search     {len(sources) / beam:8.2f} sentences per second")
+    print(f"with predicted plans  {len(sources) / plans:8.2f} sentences per second ({plans / beam:.2f} times the time)")
     return OK
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """The second of two runs: the first sets up libraries."""
+    """The duration of the second of two runs: the first one initialises libraries."""
     work()
     began = time.perf_counter()
     work()

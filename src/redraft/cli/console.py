@@ -1,29 +1,30 @@
-"""What every command says in the same way: exit statuses, messages, mistakes in numbers."""
+"""What all commands share: exit statuses, messages on standard error, parsing of whole numbers."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 from redraft.errors import ConfigError, shown
-from redraft.files import is_full, writing
+from redraft.files import disk_full_errors, is_disk_full
 
 OK, SKIPPED, MISTAKE, UNFINISHED, AT_RISK, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 3, 130, 143
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, for commands that have something to put away first."""
+    """SIGTERM, for commands that have to save their state first."""
 
 
-# What a terminal obeys instead of showing it: control characters, and signs that turn the direction of a text.
-_SHOWN = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-_SHOWN |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
+# Characters that a terminal obeys instead of displaying: control characters and changes of text direction.
+_REPLACEMENTS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
+_REPLACEMENTS |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
 
 
 def visible(text: str) -> str:
-    """The text with a sign to see in place of each that a terminal would obey: a source may hold anything."""
-    return text.translate(_SHOWN)
+    """The text with every control character replaced by a visible one: input texts may contain terminal commands."""
+    return text.translate(_REPLACEMENTS)
 
 
 def say(message: object) -> None:
@@ -31,23 +32,35 @@ def say(message: object) -> None:
 
 
 @contextmanager
-def room_for(out: str, then: str = "the same command goes on from the last checkpoint") -> Iterator[None]:
-    """For commands that go on with what they have done: a full disk is told with that."""
+def explain_full_disk(
+    out: str, consequence: str = "the same command resumes from the last checkpoint"
+) -> Iterator[None]:
+    """For commands that can be resumed: a full disk is reported together with how to continue."""
     try:
-        with writing(out):
+        with disk_full_errors(out):
             yield
     except OSError as error:
-        if not is_full(error):
+        if not is_disk_full(error):
             raise
-        raise ConfigError(f"{error.filename} cannot be written: {error.strerror}.", f"Make room; {then}.") from None
+        raise ConfigError(
+            f"{error.filename} cannot be written: {error.strerror}.", f"Free some disk space; {consequence}."
+        ) from None
+
+
+def require_package(package: str, command: str, extra: str) -> None:
+    """Fail early, before slow imports, if a package is missing that an extra of redraft installs."""
+    if find_spec(package) is None:
+        raise ConfigError(
+            f"{command} needs {package}, which is not installed.", f"Install it: pip install 'redraft[{extra}]'"
+        )
 
 
 def whole_number(flag: str, text: str, *, least: int = 1, words: Sequence[str] = (), example: int = 8) -> int:
-    """The number of an option that came as text; `words` are what else may be written."""
+    """The number given for an option; `words` are the other values that the option accepts."""
     if not text.isdecimal() or len(text) > 9 or int(text) < least:
-        others = "".join(f", nor {word}" for word in words)
+        others = f", nor one of: {', '.join(words)}" if words else ""
         raise ConfigError(
             f"{flag}: {shown(text)} is not a whole number of at least {least}{others}.",
-            f"Write for example {flag} {max(least, example) if not words else words[0]}.",
+            f"Example: {flag} {words[0] if words else max(least, example)}.",
         )
     return int(text)

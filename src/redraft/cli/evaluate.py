@@ -1,4 +1,4 @@
-"""`redraft evaluate`: outputs in, figures with intervals out."""
+"""`redraft evaluate`: outputs in, scores with confidence intervals out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from redraft.evaluate.corpora import Corpus
     from redraft.evaluate.measures import Measure
     from redraft.evaluate.scores import Comparison, Scores
-    from redraft.evaluate.system_outputs import Outputs
+    from redraft.evaluate.system_outputs import SystemOutputs
     from redraft.plan.edits import EditPlan
 
 _EXAMPLES = """\
@@ -29,77 +29,73 @@ examples:
   redraft evaluate --corpus asset --outputs results.jsonl --references first
   redraft evaluate --plans predicted.jsonl --oracle oracle.jsonl
 
-A file of outputs has one sentence on each line, in the order of the corpus; one that ends in .jsonl holds results of
-redraft simplify --json, whose verdicts are then counted too. With several files, each is compared with the first.
-Exit status: 0 all went well, 2 a mistake in options or input, 130 interrupted.
+An output file contains one sentence per line, in the order of the corpus. A file that ends in .jsonl contains results
+of redraft simplify --json; the statuses of their edits are then counted as well. With several output files, each is
+compared with the first.
+Exit status: 0 success, 2 error in options or input, 130 interrupted.
 """
-
-
-_CORPUS, _WHAT, _TRUST, _OUT = "The corpus", "What to score", "How sure", "What comes out"
+_MAIN = ("corpus", "split", "data", "source", "reference", "outputs", "plans", "meaning", "json", "report")
 
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateOptions:
-    """Score simplified sentences on a corpus, with intervals and paired tests."""
+    """Score simplified sentences, with confidence intervals and paired significance tests."""
 
     corpus: Annotated[
-        str | None, option("turk, turk_legacy, asset, automets, wiki_auto or wikilarge", "NAME", panel=_CORPUS)
+        str | None,
+        option("name of a published corpus: turk, turk_legacy, asset, automets, wiki_auto or wikilarge", "NAME"),
     ] = None
-    split: Annotated[str | None, option("test (default), valid or train", "NAME", panel=_CORPUS)] = None
+    split: Annotated[str | None, option("split of --corpus: test (default), valid or train", "NAME")] = None
     data: Data = None
-    source: Annotated[str | None, option("any other set: its sources, one on each line", "FILE", panel=_CORPUS)] = None
+    source: Annotated[str | None, option("instead of --corpus: file of source sentences, one per line", "FILE")] = None
     reference: Annotated[
-        list[str], option("its references, each a file in the order of the sources", "FILE ...", panel=_CORPUS)
+        list[str], option("reference files for --source, each with one reference per line", "FILE ...")
     ] = field(default_factory=list)
-    references: Annotated[str, option("all (default), first, or the number of one, from 0", "WHICH", panel=_CORPUS)] = (
-        "all"
-    )
+    references: Annotated[
+        str, option("references to use: all (default), first, or the number of one, from 0", "WHICH")
+    ] = "all"
 
-    outputs: Annotated[list[str], option("outputs of one system in each file", "FILE ...", panel=_WHAT)] = field(
-        default_factory=list
+    outputs: Annotated[list[str], option("output files, one per system", "FILE ...")] = field(default_factory=list)
+    plans: Annotated[str | None, option("plan file with the edits requested of the outputs", "FILE")] = None
+    oracle: Annotated[str | None, option("plan file to compare --plans with: prints precision and recall", "FILE")] = (
+        None
     )
-    plans: Annotated[str | None, option("the plans that the outputs were to carry out", "FILE", panel=_WHAT)] = None
-    oracle: Annotated[
-        str | None, option("plans to hold --plans against: their precision and recall", "FILE", panel=_WHAT)
-    ] = None
-    meaning: Annotated[bool, option("also how many outputs may not say the same as their source", panel=_WHAT)] = False
+    meaning: Annotated[bool, option("also count the outputs that may not say the same as their source")] = False
     bertscore: Annotated[
         str | None,
-        option(
-            "BERTScore too, by bert-score: a name on the Hugging Face hub or a folder; default: bert-score's",
-            "ENCODER",
-            panel=_WHAT,
-        ),
-    ] = None
+        option('also compute BERTScore, with this encoder: Hugging Face name, folder or "" (bert-score\'s default)',
+               "ENCODER"),
+    ] = None  # fmt: skip
     trust_remote_code: TrustRemoteCode = False
     pickled_weights: PickledWeights = False
     bertscore_layer: Annotated[
         str | None,
-        option("the hidden layer it compares; if not given, bert-score's choice, or the last", "N", panel=_WHAT),
+        option("hidden layer for BERTScore (default: the choice of bert-score, else the last layer)", "N"),
     ] = None
 
-    samples: Annotated[str, option("resampled test sets (default 1000; 0: none)", "N", panel=_TRUST)] = "1000"
+    samples: Annotated[
+        str, option("bootstrap samples of the test set (default 1000; 0: no intervals, no tests)", "N")
+    ] = "1000"
     test: Annotated[
-        Literal["randomisation", "bootstrap"],
-        option("paired test: randomisation (default) or bootstrap", "NAME", panel=_TRUST),
+        Literal["randomisation", "bootstrap"], option("paired test: randomisation (default) or bootstrap", "NAME")
     ] = "randomisation"
-    seed: Annotated[str, option("of the resampling (default 12345)", "N", panel=_TRUST)] = "12345"
+    seed: Annotated[str, option("random seed of the resampling (default 12345)", "N")] = "12345"
 
-    json: Annotated[bool, option("one object for each file instead of a table", panel=_OUT)] = False
-    report: Annotated[
-        list[str], option("write a report as well: .html (a page), .md, .tex or .json", "FILE ...", panel=_OUT)
-    ] = field(default_factory=list)
+    json: Annotated[bool, option("print one JSON object per output file instead of a table")] = False
+    report: Annotated[list[str], option("also write report files: .html (a page), .md, .tex or .json", "FILE ...")] = (
+        field(default_factory=list)
+    )
 
 
 def add_evaluate(app: Typer) -> None:
     add_command(
         app, "evaluate", run_evaluate, EvaluateOptions,
-        help="score outputs: SARI, BLEU, FKGL and more, with intervals", examples=_EXAMPLES, panel="Measure",
+        help="score outputs with SARI, BLEU, FKGL and more", examples=_EXAMPLES, main=_MAIN, panel="Measure",
     )  # fmt: skip
 
 
 def run_evaluate(options: EvaluateOptions) -> int:
-    """The command itself; returns the exit status."""
+    """Run the command and return its exit status."""
     from redraft.evaluate.report.report_files import check_report, json_text, to_json, write_report
     from redraft.evaluate.report.score_tables import to_text
     from redraft.evaluate.scores import TRIALS, compare
@@ -112,7 +108,7 @@ def run_evaluate(options: EvaluateOptions) -> int:
     systems = _scored(options, samples, seed)
     comparisons: list[Comparison] = []
     if len(systems) > 1 and not samples:
-        say("without --samples the files are not compared.")
+        say("the files are not compared with each other, because --samples is 0.")
     for other in systems[1:] if samples else ():
         found = compare(systems[0], other, test=options.test, samples=samples, trials=TRIALS, seed=seed)
         comparisons += found.values()
@@ -130,13 +126,13 @@ def run_evaluate(options: EvaluateOptions) -> int:
 
 
 def _scored(options: EvaluateOptions, samples: int, seed: int) -> list[Scores]:
-    """The scores of every file."""
+    """The scores of each output file."""
     from redraft.evaluate.scores import default_measures, score
     from redraft.evaluate.system_outputs import check_sources, read_outputs
 
     plans, oracle = (_plans(path) for path in (options.plans, options.oracle))
     if oracle is not None and plans is None:
-        raise ConfigError("--oracle is there to judge --plans.", "Add --plans FILE.jsonl.")
+        raise ConfigError("--oracle requires --plans.", "Add --plans FILE.jsonl.")
     if not options.outputs:
         if oracle is None or options.corpus or options.source or options.bertscore is not None:
             raise ConfigError("there is nothing to score.", "Add --outputs FILE; --help shows examples.")
@@ -161,18 +157,18 @@ def _corpus(options: EvaluateOptions) -> Corpus:
     from redraft.evaluate.corpora import load_corpus, read_corpus
 
     if options.corpus and (options.source or options.reference):
-        raise ConfigError("--corpus and --source or --reference are given together.", "Leave one of them out.")
+        raise ConfigError("--corpus cannot be combined with --source or --reference.", "Remove one of them.")
     if options.corpus:
         corpus = load_corpus(options.corpus, options.split or "test", data=options.data)
     elif options.source and options.reference:
         if options.split or options.data:
-            raise ConfigError("--split and --data belong to --corpus.", "Leave them out, or name a corpus.")
+            raise ConfigError("--split and --data require --corpus.", "Remove them, or add --corpus NAME.")
         corpus = read_corpus(options.source, options.reference)
     elif options.source or options.reference:
-        missing, there = ("--reference", "--source") if options.source else ("--source", "--reference")
-        raise ConfigError(f"{there} is given without {missing}.", f"Add {missing} FILE.")
+        missing, given = ("--reference", "--source") if options.source else ("--source", "--reference")
+        raise ConfigError(f"{given} requires {missing}.", f"Add {missing} FILE.")
     else:
-        raise ConfigError("no corpus is named.", "Give --corpus NAME, or --source FILE and --reference FILE.")
+        raise ConfigError("no corpus is given.", "Add --corpus NAME, or --source FILE and --reference FILE.")
     which: Any = options.references
     if which not in ("all", "first"):
         which = whole_number("--references", which, least=0, words=("all", "first"))
@@ -182,7 +178,7 @@ def _corpus(options: EvaluateOptions) -> Corpus:
 def _extra_measures(
     options: EvaluateOptions, plans: list[EditPlan] | None, oracle: list[EditPlan] | None, corpus: Corpus
 ) -> list[Measure]:
-    from redraft.evaluate.bertscore import DEFAULT, BertScore
+    from redraft.evaluate.bertscore import DEFAULT_ENCODER, BertScore
     from redraft.evaluate.plan_precision import PlanPrecision
 
     measures: list[Measure] = []
@@ -192,7 +188,7 @@ def _extra_measures(
         measures.append(MeaningAlarms())
     if options.bertscore is not None:
         layer = None if options.bertscore_layer is None else whole_number("--bertscore-layer", options.bertscore_layer)
-        measures.append(BertScore(options.bertscore or DEFAULT, layer=layer))
+        measures.append(BertScore(options.bertscore or DEFAULT_ENCODER, layer=layer))
     if options.plans is not None and plans is not None:
         _check_plans(options.plans, plans, corpus)
     if plans is not None and oracle is not None:
@@ -200,14 +196,14 @@ def _extra_measures(
     return measures
 
 
-def _satisfaction(outputs: Outputs, plans: list[EditPlan] | None) -> list[Measure]:
+def _satisfaction(outputs: SystemOutputs, plans: list[EditPlan] | None) -> list[Measure]:
     from redraft.evaluate.satisfaction import Satisfaction
     from redraft.plan.verdicts import judge
 
     recorded = outputs.verdicts or []
     own = [tuple(verdict.edit for verdict in verdicts) for verdicts in recorded]
     if any(own) and (plans is None or own == [plan.edits for plan in plans]):
-        return [Satisfaction(recorded)]  # they also know what each edit was chosen over
+        return [Satisfaction(recorded)]  # recorded verdicts also have chosen_over
     if plans is None:
         return []
     return [Satisfaction([judge(plan, text) for plan, text in zip(plans, outputs.texts, strict=True)])]
@@ -232,16 +228,16 @@ def _plans(path: str | None) -> list[EditPlan] | None:
 def _check_plans(path: str, plans: Sequence[EditPlan], corpus: Corpus) -> None:
     if len(plans) != len(corpus):
         raise CorpusError(f"{path} has {len(plans):,} plans, {corpus.name} has {len(corpus):,} sentences.",
-                          "Give one plan for each sentence, in order; it may have no edits.")  # fmt: skip
+                          "Give one plan per sentence, in the same order; a plan may have no edits.")  # fmt: skip
     for number, (plan, source) in enumerate(zip(plans, corpus.sources, strict=True), 1):
         if plan.source.split() != source.split():
-            raise CorpusError(f"{path}, line {number}: the plan is for {shown(plan.source)}, but the source there is "
+            raise CorpusError(f"{path}, line {number}: the plan is for {shown(plan.source)}, but the source is "
                               f"{shown(source)}.", "Make the plans from the same corpus and split.")  # fmt: skip
 
 
 def _check_named_once(paths: Sequence[str | None], outputs: Sequence[str]) -> None:
     if paths.count("-") > 1:
-        raise ConfigError("standard input is named twice.", "Put one of the two in a file.")
-    twice = next((path for number, path in enumerate(outputs) if path in outputs[:number]), None)
-    if twice is not None:
-        raise ConfigError(f"{twice} is named twice in --outputs.", "Name each file once.")
+        raise ConfigError("standard input is given twice.", "Put one of the two in a file.")
+    repeated = next((path for number, path in enumerate(outputs) if path in outputs[:number]), None)
+    if repeated is not None:
+        raise ConfigError(f"{repeated} is given twice in --outputs.", "Give each file once.")

@@ -1,40 +1,40 @@
-"""A result to read: the sentence, its rewriting, what became of each edit and why it was asked for."""
+"""The --explain format: the sentence, its rewriting, and the status and origin of each edit."""
 
 from __future__ import annotations
 
 from redraft.cli.console import visible
 from redraft.cli.output_lines import OutputLine
-from redraft.plan.edits import described
+from redraft.plan.edits import describe_edit
 from redraft.plan.verdicts import Verdict
 
 
-def explained(result: OutputLine) -> str:
-    """Several lines and an empty one. Words that were to stay and did are told together."""
-    from redraft.cli.terminal_colour import change_marked, rendered, wanted  # brings numpy
+def format_explanation(output: OutputLine) -> str:
+    """One block of lines, the last one empty. Insertions that were satisfied share one line."""
+    from redraft.cli.terminal_colour import change_marked, colour_wanted, rendered  # imports numpy
 
-    if result.result is None:
-        return visible(f"{result.error}\n")
-    decoded = result.result
-    stayed = [v.edit.phrase for v in decoded.verdicts if v.edit.kind == "insert" and v.status == "satisfied"]
-    others = [v for v in decoded.verdicts if v.edit.kind != "insert" or v.status != "satisfied"]
-    output = rendered(change_marked(decoded.source, result.to_text()), colour=wanted())
-    lines = [*map(_line, others)]
-    if stayed:
-        lines.append(f"  ✓ keep {', '.join(stayed)}")
-    if decoded.meaning and decoded.meaning.alarm:
-        lines.append(f"  ! may not say the same ({decoded.meaning.risk:.0%}): {decoded.meaning.why}")
-    if decoded.missing:
-        lines.append(f"  ! missing: {', '.join(decoded.missing)}")
-    if decoded.literal:
+    if output.result is None:
+        return visible(f"{output.error}\n")
+    result = output.result
+    kept = [v.edit.phrase for v in result.verdicts if v.edit.kind == "insert" and v.status == "satisfied"]
+    others = [v for v in result.verdicts if v.edit.kind != "insert" or v.status != "satisfied"]
+    rewriting = rendered(change_marked(result.source, output.to_text()), colour=colour_wanted())
+    lines = [*map(_verdict_line, others)]
+    if kept:
+        lines.append(f"  ✓ keep {', '.join(kept)}")
+    if result.meaning and result.meaning.alarm:
+        lines.append(f"  ! may not say the same ({result.meaning.risk:.0%}): {result.meaning.why}")
+    if result.missing:
+        lines.append(f"  ! missing: {', '.join(result.missing)}")
+    if result.literal:
         lines.append("  edited word by word: the model's own texts were worse")
-    if decoded.unchanged:
-        lines.append(f"  left as it is: {decoded.unchanged}")
-    return "\n".join([visible(f"  {decoded.source.strip()}"), f"→ {output}", *map(visible, lines), ""])
+    if result.unchanged:
+        lines.append(f"  left unchanged: {result.unchanged}")
+    return "\n".join([visible(f"  {result.source.strip()}"), f"→ {rewriting}", *map(visible, lines), ""])
 
 
-def _line(verdict: Verdict) -> str:
+def _verdict_line(verdict: Verdict) -> str:
     edit = verdict.edit
-    why = [*([f"{edit.probability:.0%}"] if edit.probability is not None else []), *filter(None, [edit.note])]
+    origin = [*([f"{edit.probability:.0%}"] if edit.probability is not None else []), *filter(None, [edit.note])]
     mark = "✓" if verdict.status == "satisfied" else "✗"
-    cannot = f"  – {verdict.reason}" if verdict.reason else ""
-    return f"  {mark} {described(edit)}" + (f"  ({', '.join(why)})" if why else "") + cannot
+    reason = f"  – {verdict.reason}" if verdict.reason else ""
+    return f"  {mark} {describe_edit(edit)}" + (f"  ({', '.join(origin)})" if origin else "") + reason

@@ -1,4 +1,4 @@
-"""The `redraft` command: a thin front to functions that anyone can import."""
+"""The `redraft` command: parses arguments, calls the library, reports errors."""
 
 from __future__ import annotations
 
@@ -27,18 +27,19 @@ from redraft.cli.train_checker import add_train_checker
 from redraft.cli.train_planner import add_train_planner
 from redraft.cli.tune import add_tune
 from redraft.errors import RedraftError
-from redraft.files import is_full
+from redraft.files import is_disk_full
 from redraft.memory import is_out_of_memory
 
-# What typer raises for words that it cannot read: click's UsageError, of which newer versions have their own copy.
-_Misspelt: Any = typer.BadParameter.__base__
+# What typer raises for arguments it cannot parse: click's UsageError, or typer's own copy of it in newer versions.
+_UsageError: Any = typer.BadParameter.__base__
 
 
 @cache
 def commands() -> Any:
-    """The whole command line, in the order of its help."""
+    """All commands, in the order of the help."""
     app = typer.Typer(help="Rewrite sentences while inserting, deleting or substituting the words you name.",
-                      epilog="redraft COMMAND --help explains a command.", callback=_redraft)  # fmt: skip
+                      epilog="Run redraft COMMAND --help for the options of a command.",
+                      callback=_redraft)  # fmt: skip
     add_simplify(app)
     add_serve(app)
     add_plan(app)
@@ -56,33 +57,33 @@ def commands() -> Any:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The `redraft` command; returns the exit status."""
-    for stream in (sys.stdout, sys.stderr):  # λ in a help text must not fail on a terminal that lacks it
+    """Run the `redraft` command and return its exit status."""
+    for stream in (sys.stdout, sys.stderr):  # λ in a help text must not fail on a terminal without Greek letters
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    words = sys.argv[1:] if argv is None else list(argv)
-    if any("\0" in word for word in words):  # no shell passes one on, and no name of a file may hold one
-        say("an argument holds the character NUL.\n  Leave it out.")
+    args = sys.argv[1:] if argv is None else list(argv)
+    if any("\0" in arg for arg in args):  # shells never pass NUL, and file names cannot contain it
+        say("an argument contains the character NUL.\n  Remove it.")
         return MISTAKE
     try:
-        chosen = commands().main(words or ["--help"], prog_name="redraft", standalone_mode=False)
-        # A number: help was asked for, or nothing was.
-        status = int(chosen()) if not isinstance(chosen, int) else chosen if words else MISTAKE
-        print(end="", flush=True)  # what cannot be written is an error here, and not after the last word
+        parsed = commands().main(args or ["--help"], prog_name="redraft", standalone_mode=False)
+        # --help and --version give a status instead of a command to run.
+        status = int(parsed()) if not isinstance(parsed, int) else parsed if args else MISTAKE
+        print(end="", flush=True)  # a write error must surface here, not when the interpreter exits
         return status
-    except _Misspelt as error:
-        say(_explained(error))
+    except _UsageError as error:
+        say(_usage_message(error))
         return MISTAKE
     except RedraftError as error:
         say(error)
         return MISTAKE
     except BrokenPipeError:
-        _hush()
+        _discard_output()
         return OK
     except OSError as error:
-        say(_of_the_system(error))
-        if is_full(error) and not error.filename:
-            _hush()
+        say(_os_error_message(error))
+        if is_disk_full(error) and not error.filename:
+            _discard_output()
         return MISTAKE
     except Terminated:
         say("terminated")
@@ -93,13 +94,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise
-        why = next(iter(str(error).splitlines()), "") or "it could not be had"
-        say(f"the memory is too small: {why}\n  Try a smaller --batch-size, fewer --beams, or a shorter input.")
+        cause = next(iter(str(error).splitlines()), "") or "an allocation failed"
+        say(f"out of memory: {cause}\n  Try a smaller --batch-size, fewer --beams or a shorter input.")
         return MISTAKE
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         print(f"redraft {__version__}")
         raise typer.Exit
 
@@ -107,28 +108,27 @@ def _version(wanted: bool) -> None:
 def _redraft(
     version: Annotated[
         bool,
-        typer.Option("--version", help="Print the version and stop.", is_eager=True, callback=_version),
+        typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_print_version),
     ] = False,
 ) -> None:
-    """What can be given before a command."""
+    """Options that are valid without a command."""
 
 
-def _explained(error: Any) -> str:
-    """A mistake in the words themselves, and where to look."""
+def _usage_message(error: Any) -> str:
     command = error.ctx.command_path if error.ctx else "redraft"
-    return f"{error.format_message()}\n  {command} --help lists what can be written."
+    return f"{error.format_message()}\n  Run {command} --help for usage."
 
 
-def _of_the_system(error: OSError) -> object:
-    if is_full(error):  # of files that we open, errors have names
+def _os_error_message(error: OSError) -> object:
+    if is_disk_full(error):  # errors of files that redraft opens have a name
         name = error.filename or "standard output"
-        return f"{name} cannot be written: {error.strerror}.\n  Make room and give the same command again."
+        return f"{name} cannot be written: {error.strerror}.\n  Free some disk space and rerun the same command."
     if error.filename is None:
         return error
-    return f"{error.filename or 'a file without a name'}: {error.strerror}\n  Check the path."
+    return f"{error.filename or 'the empty file name'}: {error.strerror}\n  Check the path."
 
 
-def _hush() -> None:
-    """Nobody reads our output any more, or it has no room; let the interpreter's last flush go nowhere."""
-    with suppress(OSError, ValueError):  # not a real file, as in tests
+def _discard_output() -> None:
+    """The reader closed the pipe, or the disk is full: suppress the error of the interpreter's final flush."""
+    with suppress(OSError, ValueError):  # in tests, standard output is not a real file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

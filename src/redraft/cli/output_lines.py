@@ -1,4 +1,4 @@
-"""What goes out: one line, or one block to read, for each line that came in."""
+"""Writes the output: for each input line, one line or (with --explain) one block of lines."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from redraft.cli.input_lines import Line
+from redraft.cli.input_lines import InputLine
 from redraft.decode.result import Candidate, Result
 from redraft.errors import ConfigError, RedraftError
-from redraft.plan.edits import EditPlan, described
+from redraft.plan.edits import EditPlan, describe_edit
 from redraft.plan.plan_files import OnError
 from redraft.plan.verdicts import judge
 from redraft.simplify.documents import in_one_line
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OutputLine:
-    """What one line of input comes to: a rewritten sentence, or an error."""
+    """The outcome of one input line: a result or an error."""
 
-    line: Line
+    line: InputLine
     result: Result | None
     error: RedraftError | None = None
 
@@ -40,112 +40,114 @@ class OutputLine:
 
 
 def rewrite_lines(
-    simplifier: Simplifier, lines: Iterable[Line], *, predict: bool, batch_size: int = 8, window: int = 1,
+    simplifier: Simplifier, lines: Iterable[InputLine], *, predict: bool, batch_size: int = 8, window: int = 1,
     trace: bool = False,
 ) -> Iterator[OutputLine]:  # fmt: skip
-    """One for each line, in their order. An error is a result and stops nothing.
+    """One outcome per input line, in input order. Errors are returned as outcomes and do not stop the run.
 
-    `predict`: lines are sentences, whose plans the simplifier chooses; else plans are applied as they stand.
+    `predict`: lines hold sentences, whose plans the simplifier predicts; otherwise their plans are applied unchanged.
     """
-    begun: deque[Line] = deque()
+    waiting: deque[InputLine] = deque()
 
     def texts() -> Iterator[EditPlan | str]:
         for line in lines:
-            begun.append(line)
+            waiting.append(line)
             if line.plan is not None and line.plan.source.strip():
                 yield line.plan.source if predict else line.plan
 
-    found = simplifier.pipe(texts(), batch_size=batch_size, window=window, trace=trace, on_error="return")
-    for result in found:
-        yield from _without_model(begun)
-        line = begun.popleft()
+    results = simplifier.pipe(texts(), batch_size=batch_size, window=window, trace=trace, on_error="return")
+    for result in results:
+        yield from _lines_without_text(waiting)
+        line = waiting.popleft()
         if isinstance(result, RedraftError):
-            yield OutputLine(line, None, line.located(result))
+            yield OutputLine(line, None, line.with_place(result))
         else:
             yield OutputLine(line, result)
-    yield from _without_model(begun)
+    yield from _lines_without_text(waiting)
 
 
-def _without_model(begun: deque[Line]) -> Iterator[OutputLine]:
-    """The next lines, as far as no model needs to see them."""
-    while begun and (begun[0].plan is None or not begun[0].plan.source.strip()):
-        line = begun.popleft()
+def _lines_without_text(waiting: deque[InputLine]) -> Iterator[OutputLine]:
+    """The outcomes of the next lines that the model does not see: empty sentences and unreadable lines."""
+    while waiting and (waiting[0].plan is None or not waiting[0].plan.source.strip()):
+        line = waiting.popleft()
         if line.plan is None:
             yield OutputLine(line, None, line.error)
         else:
-            nothing = Candidate("", 0.0, 0.0, tuple(judge(line.plan, "")), (), False)
-            yield OutputLine(line, Result(line.plan.source, (nothing,)))
+            empty = Candidate("", 0.0, 0.0, tuple(judge(line.plan, "")), (), False)
+            yield OutputLine(line, Result(line.plan.source, (empty,)))
 
 
 @dataclass(slots=True)
 class RunSummary:
-    """How a run went."""
+    """Counts and notices of a run."""
 
     lines: int = 0
     skipped: int = 0
     in_pieces: int = 0  # sentences that were too long for the model
-    impossible: int = 0  # edits of the lines written
-    unchanged: int = 0  # lines that were left as they are
-    not_done: list[str] = field(default_factory=list)  # edits that a person asked for, each with its line
-    at_risk: list[tuple[float, str]] = field(default_factory=list)  # texts that may not say the same: risk, and why
+    impossible: int = 0  # edits with the status "impossible"
+    unchanged: int = 0  # lines that were not rewritten
+    not_done: list[str] = field(default_factory=list)  # edits requested by the user, each with its line number
+    at_risk: list[tuple[float, str]] = field(default_factory=list)  # texts that may not say the same: risk, description
 
 
 def write_results(
     results: Iterable[OutputLine],
     file: IO[bytes],
     *,
-    shown: Callable[[OutputLine], str] = OutputLine.to_text,
+    format_line: Callable[[OutputLine], str] = OutputLine.to_text,
     end: str = "\n",
     on_error: OnError = "raise",
     report: Callable[[RedraftError], object] = lambda error: None,
-    count: RunSummary | None = None,
+    summary: RunSummary | None = None,
 ) -> RunSummary:
-    """Each result as it is `shown`, with its `end`, flushed at once; `count` keeps up while it runs.
+    """Write each result with its `end` and flush it; `summary` is kept up to date.
 
-    With on_error="raise" the first error is raised when all lines before it are written; with "skip" it goes to
-    `report` and its line stays empty. Sentences and plans that do not belong together are raised in either case.
+    With on_error="raise" the first error is raised after all lines before it are written. With "skip" it is passed to
+    `report` and its output line is empty. Fatal errors are raised in both cases.
     """
-    count = count if count is not None else RunSummary()
-    for one in results:
-        if one.error is not None and (on_error == "raise" or one.line.fatal):
-            raise one.error
-        if one.result is not None:
-            count.in_pieces += one.result.pieces > 1
-            count.impossible += sum(verdict.status == "impossible" for verdict in one.result.verdicts)
-            count.unchanged += one.result.unchanged is not None
-            count.not_done += _not_done(one.line.number, one.result)
-            count.at_risk += _at_risk(one.line.number, one.result)
-        file.write(f"{shown(one)}{end}".encode("utf-8", "replace"))
+    summary = summary if summary is not None else RunSummary()
+    for output in results:
+        if output.error is not None and (on_error == "raise" or output.line.fatal):
+            raise output.error
+        if output.result is not None:
+            summary.in_pieces += output.result.pieces > 1
+            summary.impossible += sum(verdict.status == "impossible" for verdict in output.result.verdicts)
+            summary.unchanged += output.result.unchanged is not None
+            summary.not_done += _not_done(output.line.number, output.result)
+            summary.at_risk += _at_risk(output.line.number, output.result)
+        file.write(f"{format_line(output)}{end}".encode("utf-8", "replace"))
         file.flush()
-        count.lines += 1
-        if one.error is not None:
-            count.skipped += 1
-            report(one.error)
-    return count
+        summary.lines += 1
+        if output.error is not None:
+            summary.skipped += 1
+            report(output.error)
+    return summary
 
 
-def _not_done(line: int, decoded: Result) -> list[str]:
-    found = (described(one.edit) + (f" ({one.edit.note})" if one.edit.note else "") for one in decoded.not_done)
-    return list(dict.fromkeys(f"line {line}: {what}" for what in found))
+def _not_done(line: int, result: Result) -> list[str]:
+    edits = (verdict.edit for verdict in result.not_done)
+    descriptions = (describe_edit(edit) + (f" ({edit.note})" if edit.note else "") for edit in edits)
+    return list(dict.fromkeys(f"line {line}: {description}" for description in descriptions))
 
 
-def _at_risk(line: int, decoded: Result) -> list[tuple[float, str]]:
-    meaning = decoded.meaning
+def _at_risk(line: int, result: Result) -> list[tuple[float, str]]:
+    meaning = result.meaning
     if meaning is None or not meaning.alarm:
         return []
     return [(meaning.risk, f"line {line}: {meaning.why} ({meaning.risk:.0%})")]
 
 
-def check_out(out: str | None, inputs: Iterable[str | None]) -> None:
-    """Refuse, before a model is loaded, a file that cannot be made or that is still to be read."""
+def check_output_path(out: str | None, inputs: Iterable[str | None]) -> None:
+    """Before a model is loaded: refuse an --out that cannot be created or that is also an input file."""
     if out is None:
         return
+    hint = "Give the name of a file in an existing folder."
     if not out:
-        raise ConfigError("--out has no name.", "Name a file in a folder that exists.")
-    folder = os.path.dirname(out) or "."
-    if os.path.isdir(out) or not os.path.isdir(folder):
-        what = "is a folder" if os.path.isdir(out) else "has no folder to be in"
-        raise ConfigError(f"--out {out} {what}.", "Name a file in a folder that exists.")
+        raise ConfigError("--out is empty.", hint)
+    if os.path.isdir(out):
+        raise ConfigError(f"--out {out} is a folder.", hint)
+    if not os.path.isdir(os.path.dirname(out) or "."):
+        raise ConfigError(f"--out {out}: the parent folder does not exist.", hint)
     for path in inputs:
         if path not in (None, "-") and os.path.isfile(out) and os.path.exists(path) and os.path.samefile(out, path):
-            raise ConfigError(f"--out {out} is also what is read.", "Write to another file.")
+            raise ConfigError(f"--out {out} is also an input file.", "Choose another output file.")

@@ -1,4 +1,4 @@
-"""`redraft plan extract` and `redraft plan predict`: plans from references, and plans from sentences alone."""
+"""`redraft plan predict` and `redraft plan extract`: plans predicted from sentences, or extracted with references."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from redraft.cli.common_options import (
     TrustRemoteCode,
 )
 from redraft.cli.console import OK, say
-from redraft.cli.input_lines import binary, from_a_pipe, open_lines, source_of
+from redraft.cli.input_lines import binary_stream, open_lines, reads_standard_input, source_of
 from redraft.cli.plan_review import add_plan_files
 from redraft.cli.planner_options import load_planner
 from redraft.cli.typer_command import add_command, option
@@ -39,14 +39,15 @@ if TYPE_CHECKING:
     from redraft.plan.edits import EditPlan
     from redraft.simplify.simplifier import PlannedText
 
-    Planned = Callable[[Iterable[str]], Iterator[PlannedText]]
+    PlanBatch = Callable[[Iterable[str]], Iterator[PlannedText]]
 
-_EXAMPLES = """\
+_EXTRACT_EXAMPLES = """\
 examples:
   redraft plan extract --source complex.txt --reference simple.txt > plans.jsonl
   redraft plan extract --source complex.txt --reference simple.txt --words all --html plans.html > plans.jsonl
 
-A source word without a link is deleted, one linked to the same word is kept (an insertion), any other is substituted.
+Unaligned source words become deletions, words aligned to the same word become insertions (they must be kept), and all
+other words become substitutions.
 """
 _PREDICT_EXAMPLES = """\
 examples:
@@ -54,17 +55,20 @@ examples:
   redraft plan predict --input complex.txt --strength strong --glossary terms.tsv > plans.jsonl
   redraft simplify --plan plans.jsonl
 
-Each edit carries its probability and the reason for it. As it stands, the file gives the same texts as simplify without
-a plan. Change it as you like: an edit without a probability counts as asked for by you, and comes before the others.
+Each edit has a probability and a reason. You can change the file: edits without a probability count as your own
+requests and take precedence over predicted ones. An unchanged file gives the same output as redraft simplify without
+--plan.
 """
-_SHOWN = 200  # pairs on the page
+_HTML_PAIRS = 200
 _BATCH = 256  # sentences planned together
-_TOLD = 10  # lines without edits
+_MAX_SHOWN = 10  # notices about sentences without predicted edits
+_PREDICT_MAIN = ("input", "strength", "keep", "glossary", "model", "device")
+_EXTRACT_MAIN = ("source", "reference", "words", "html", "aligner", "device")
 
 
 @dataclass(frozen=True, kw_only=True)
 class PredictOptions:
-    """The edits that would make each sentence simpler, by what people did with such words."""
+    """Predict a plan for each sentence: the edits that people are likely to make to simplify it."""
 
     texts: Texts = field(default_factory=list)
     input: Input = None
@@ -81,19 +85,21 @@ class PredictOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractOptions:
-    """The edits that turn each source into its reference, from links between their words."""
+    """Extract the edits that turn each source sentence into its reference, by word alignment."""
 
-    source: Annotated[str, option("sources, one on each line; - is standard input", "FILE")]
-    reference: Annotated[str, option("their references, line by line", "FILE")]
+    source: Annotated[str, option("source sentences, one per line; - reads standard input", "FILE")]
+    reference: Annotated[str, option("reference sentences, one per line, in the same order", "FILE")]
     words: Annotated[
         Literal["content", "all", "thin"],
         option(
-            "which words edits are made for: content (default), all, or thin as in the paper: of content words those "
-            "that simplifying makes rarer or, to keep, commoner",
+            "words that edits are made for: content (words, default), all, or thin, as in the paper: content words "
+            "that are more frequent in complex text (deletions, substitutions) or in simple text (insertions)",
             "WHICH",
         ),
     ] = "content"
-    html: Annotated[str | None, option(f"a page with the links and edits of the first {_SHOWN} pairs", "FILE")] = None
+    html: Annotated[
+        str | None, option(f"write a page with the alignments and edits of the first {_HTML_PAIRS} pairs", "FILE")
+    ] = None
     aligner: Aligner = "trained"
     encoder: Encoder = None
     device: Device = None
@@ -102,48 +108,47 @@ class ExtractOptions:
 
 
 def add_plan(app: typer.Typer) -> None:
-    about = "make plans, check and show them"
-    plan = typer.Typer(help=about)
+    plan = typer.Typer(help="Predict, extract, check and show plans: the edits of each sentence.")
     add_command(
-        plan, "predict", run_predict, PredictOptions, help="plans for sentences that have no reference",
-        examples=_PREDICT_EXAMPLES,
+        plan, "predict", run_predict, PredictOptions, help="predict plans for sentences",
+        examples=_PREDICT_EXAMPLES, main=_PREDICT_MAIN,
     )  # fmt: skip
     add_command(
-        plan, "extract", run_extract, ExtractOptions, help="plans that turn sentences into their references",
-        examples=_EXAMPLES,
+        plan, "extract", run_extract, ExtractOptions, help="extract plans from sentences and their references",
+        examples=_EXTRACT_EXAMPLES, main=_EXTRACT_MAIN,
     )  # fmt: skip
     add_plan_files(plan)
-    app.add_typer(plan, name="plan", rich_help_panel="Plans")
+    app.add_typer(plan, name="plan", short_help="predict, extract, check and show plans", rich_help_panel="Plans")
 
 
 def run_predict(options: PredictOptions) -> int:
-    """The command itself; returns the exit status."""
+    """Run the command and return its exit status."""
     total: Counter[str] = Counter()
-    why: list[str] = []
-    texts, source = ([], "-") if from_a_pipe(options.texts, options.input) else (options.texts, options.input)
+    without_edits: list[str] = []
+    texts, source = ([], "-") if reads_standard_input(options.texts, options.input) else (options.texts, options.input)
     if not texts and source is None:
         raise ConfigError("there is nothing to plan.", 'Give sentences ("They remain old .") or --input FILE.')
     with open_lines(texts, source) as lines:
-        planned = _load(options)
-        waiting = iter(lines)
-        while batch := list(islice(waiting, _BATCH)):
-            good = list(takewhile(lambda line: line.error is None, batch))
-            for line, one in zip(good, planned([source_of(line) for line in good]), strict=True):
-                _write(one.plan)
-                total += Counter([edit.kind for edit in one.plan.edits] + ["plans"])
-                if one.plan.source.strip() and one.unchanged:
-                    why.append(f"line {line.number}: no edits are predicted, since {one.unchanged}")
-            if len(good) < len(batch) and (error := batch[len(good)].error):
+        plan_batch = _load(options)
+        remaining = iter(lines)
+        while batch := list(islice(remaining, _BATCH)):
+            readable = list(takewhile(lambda line: line.error is None, batch))
+            for line, planned in zip(readable, plan_batch([source_of(line) for line in readable]), strict=True):
+                _write(planned.plan)
+                total += Counter([edit.kind for edit in planned.plan.edits] + ["plans"])
+                if planned.plan.source.strip() and planned.unchanged:
+                    without_edits.append(f"line {line.number}: no edits are predicted, because {planned.unchanged}")
+            if len(readable) < len(batch) and (error := batch[len(readable)].error):
                 raise error
-    for message in [*_statistics(total), *why[:_TOLD]]:
+    for message in [*_statistics(total), *without_edits[:_MAX_SHOWN]]:
         say(message)
-    if len(why) > _TOLD:
-        say(f"and so for {len(why) - _TOLD:,} other lines")
+    if len(without_edits) > _MAX_SHOWN:
+        say(f"no edits are predicted for {len(without_edits) - _MAX_SHOWN:,} more lines")
     return OK
 
 
-def _load(options: PredictOptions) -> Planned:
-    """The way from sentences to plans: that of `redraft simplify`, with its model and check."""
+def _load(options: PredictOptions) -> PlanBatch:
+    """The function that plans sentences, with the same planner, model and meaning check as `redraft simplify`."""
     planner, planning = load_planner(options)
     from redraft.decode.eight_bit_model import holds_eight_bit_model
     from redraft.decode.redrafter import Redrafter
@@ -151,7 +156,7 @@ def _load(options: PredictOptions) -> Planned:
     from redraft.simplify.simplifier import PlannedText, Simplifier
 
     if options.model is None and not holds_eight_bit_model(bundled("rewriter")):
-        say("this copy of redraft comes without its model: targets are in the order of the lexical table")
+        say("this installation has no bundled model: substitution targets keep the order of the lexicon")
         return lambda sources: (
             PlannedText(plan, planner.ineligible_reason(plan.source) if plan.strength == "off" else None)
             for plan in planner.plans(sources, **planning)
@@ -161,37 +166,40 @@ def _load(options: PredictOptions) -> Planned:
 
 
 def run_extract(options: ExtractOptions) -> int:
-    """The command itself; returns the exit status."""
+    """Run the command and return its exit status."""
     from redraft.align.aligners import make_aligner
     from redraft.align.sentence_pairs import read_aligned
-    from redraft.evaluate.report.alignment_page import Shown, links_page
-    from redraft.evaluate.report.report_files import check_report, write_page
+    from redraft.evaluate.report.alignment_page import AlignmentEntry, alignment_html
+    from redraft.evaluate.report.report_files import check_report, write_report_text
     from redraft.plan.extraction import extract_all
 
     if options.html:
         check_report(options.html, [options.source, options.reference])
     aligner = make_aligner(options.aligner, encoder=options.encoder, device=options.device)
     pairs = read_aligned(options.source, options.reference)
-    page: list[Shown] = []
+    entries: list[AlignmentEntry] = []
     total: Counter[str] = Counter()
     try:
-        for pair, links, extracted in extract_all(aligner, pairs, which=options.words):
+        for pair, links, extracted in extract_all(aligner, pairs, selection=options.words):
             _write(extracted.plan)
-            total += Counter({**extracted.kinds, "plans": 1, "shared": extracted.shared, "parted": extracted.parted})
-            if options.html and len(page) < _SHOWN:
-                page.append(Shown(pair, links, extracted.plan))
+            total += extracted.kinds
+            total["plans"] += 1
+            total["kept_elsewhere"] += extracted.kept_elsewhere
+            total["noncontiguous"] += extracted.noncontiguous
+            if options.html and len(entries) < _HTML_PAIRS:
+                entries.append(AlignmentEntry(pair, links, extracted.plan))
     finally:
         total["too_long"] = aligner.too_long
         for line in _statistics(total):
             say(line)
-        if options.html and page:
-            write_page(options.html, links_page(page))
+        if options.html and entries:
+            write_report_text(options.html, alignment_html(entries))
     return OK
 
 
 def _write(plan: EditPlan) -> None:
-    """In UTF-8, whatever the terminal takes: that is how plan files are read. At once, so that no kill tears a line."""
-    out = binary(sys.stdout)
+    """Always in UTF-8, the encoding of plan files, and flushed, so that a killed run leaves only whole lines."""
+    out = binary_stream(sys.stdout)
     out.write((json.dumps(plan.to_json(), ensure_ascii=False) + "\n").encode("utf-8"))
     out.flush()
 
@@ -199,18 +207,19 @@ def _write(plan: EditPlan) -> None:
 def _statistics(total: Counter[str]) -> list[str]:
     plans = total["plans"]
     if not plans:
-        return ["no plans: there are no lines."]
+        return ["no plans: the input has no lines."]
     kinds = {"insertions": "insert", "deletions": "delete", "substitutions": "substitute"}
     if total["split"]:
         kinds["splits"] = "split"
-    a_sentence = ", ".join(f"{total[kind] / plans:.2f} {name}" for name, kind in kinds.items())
-    lines = [f"{plans:,} plans, a sentence: {a_sentence}"]
-    if total["shared"]:
+    per_sentence = ", ".join(f"{total[kind] / plans:.2f} {name}" for name, kind in kinds.items())
+    lines = [f"{plans:,} plans; per sentence: {per_sentence}"]
+    if total["kept_elsewhere"]:
         lines.append(
-            f"edits on a word that the same plan keeps elsewhere, told apart by their spans: {total['shared']:,}"
+            f"edits of a word that the same plan keeps elsewhere (the spans distinguish them): "
+            f"{total['kept_elsewhere']:,}"
         )
-    if total["parted"]:
-        lines.append(f"phrases whose parts stand apart, of which one was replaced: {total['parted']:,}")
+    if total["noncontiguous"]:
+        lines.append(f"alignments ignored because their words are not adjacent: {total['noncontiguous']:,}")
     if total["too_long"]:
         lines.append(too_long_notice(total["too_long"]))
     return lines

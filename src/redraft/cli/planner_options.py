@@ -1,4 +1,4 @@
-"""The planner that the options of a command ask for."""
+"""Loads the planner according to the options of a command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = ("strength", "style", "keep", "glossary", "planner")
 
 
 class PlannerOptions(Protocol):
-    """The fields of every command that predicts plans."""
+    """The options of every command that predicts plans."""
 
     @property
     def strength(self) -> str | None: ...
@@ -30,12 +30,12 @@ class PlannerOptions(Protocol):
 
 
 def given_planner_option(options: PlannerOptions) -> str | None:
-    """The first of these options that was given, for commands where they need not make sense."""
+    """The first planner option that was given, for runs in which they have no effect."""
     return next((f"--{name}" for name in _NAMES if getattr(options, name) is not None), None)
 
 
 def load_planner(options: PlannerOptions) -> tuple[Planner, dict[str, Any]]:
-    """The planner, and what its `plans` is told. Mistakes in files and numbers are found before weights are loaded."""
+    """The planner and the arguments of its `plans`. Files and numbers are validated before weights are loaded."""
     from redraft.plan.prediction import Levels
     from redraft.plan.user_constraints import UserConstraints
 

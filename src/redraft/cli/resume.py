@@ -1,4 +1,4 @@
-"""Results in a file: one process writes them, and a later one goes on where it was stopped."""
+"""Output files that a later run can continue: locks, finished lines, and the check that the input is the same."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from redraft.cli.console import say
-from redraft.cli.input_lines import Line, binary, count_lines, source_of
+from redraft.cli.input_lines import InputLine, binary_stream, count_lines, source_of
 from redraft.errors import ConfigError, shown
-from redraft.files import digest, replacing, writing
+from redraft.files import atomic_write, digest, disk_full_errors
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-Form = Literal["text", "json"]
-_OTHER_FILE = "Write to another file, or start again without --resume."
+OutputFormat = Literal["text", "json"]
+_START_AGAIN = "Choose another output file, or start again without --resume."
 
 
 @contextmanager
-def results_file(out: str | None) -> Iterator[IO[bytes]]:
-    """An empty file that no other process writes to, or standard output."""
+def open_for_results(out: str | None) -> Iterator[IO[bytes]]:
+    """An empty file, locked against other processes, or standard output."""
     if out is None:
-        yield binary(sys.stdout)
+        yield binary_stream(sys.stdout)
         return
-    with writing(out), open(out, "ab") as file:
+    with disk_full_errors(out), open(out, "ab") as file:
         _lock(file, out)
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.truncate(0)
@@ -39,32 +39,40 @@ def results_file(out: str | None) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def begun_file(out: str) -> Iterator[IO[bytes]]:
-    """The file that an earlier run has begun, or a new one, that no other process writes to."""
-    if os.path.exists(out) and not os.path.isfile(out):  # some devices never end
-        raise ConfigError(f"--out {out} is no file that can be gone on with.", "Name a file, or leave --resume out.")
-    with writing(out), open(out, "r+b" if os.path.exists(out) else "w+b") as file:
+def open_for_resume(out: str) -> Iterator[IO[bytes]]:
+    """The file of an earlier run, or a new one, locked against other processes."""
+    if os.path.exists(out) and not os.path.isfile(out):  # reading a device may never end
+        raise ConfigError(
+            f"--out {out} is not a regular file and cannot be resumed.", "Choose another file, or remove --resume."
+        )
+    with disk_full_errors(out), open(out, "r+b" if os.path.exists(out) else "w+b") as file:
         _lock(file, out)
         yield file
 
 
 def _lock(file: IO[bytes], out: str) -> None:
-    """Held until the file is closed."""
+    """Lock the file until it is closed."""
     if fcntl is None:
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise ConfigError(f"--out {out} is being written by another redraft.",
-                          "Wait for it to end, or name another file.") from None  # fmt: skip
+        raise ConfigError(f"--out {out} is being written by another redraft process.",
+                          "Wait for it to finish, or choose another output file.") from None  # fmt: skip
     except OSError:  # a file system without locks
         pass
 
 
-def pass_over(file: IO[bytes], out: str, lines: Iterator[Line], form: Form, note: InputNote | None = None) -> int:
-    """Pass over the input lines whose results a file has, and cut off what a killed run left behind them.
+def skip_finished_lines(
+    file: IO[bytes],
+    out: str,
+    lines: Iterator[InputLine],
+    output_format: OutputFormat,
+    record: InputRecord | None = None,
+) -> int:
+    """Skip the input lines whose results the file already has, and cut off an incomplete last line.
 
-    A file with the results of something else is refused before it is touched.
+    Returns the number of finished lines. A file with results of another input is refused before it is changed.
     """
     done = end = 0
     for row in file:
@@ -72,35 +80,40 @@ def pass_over(file: IO[bytes], out: str, lines: Iterator[Line], form: Form, note
             break
         line = next(lines, None)
         if line is None:
-            whole = done + 1 + sum(later.endswith(b"\n") for later in file)
-            raise ConfigError(f"--out {out} has {count_lines(whole)}, and the input only {done}.",
-                              "It belongs to another input; write to another file.")  # fmt: skip
-        _compare(row, f"--out {out}, line {done + 1}", line, form)
+            total = done + 1 + sum(later.endswith(b"\n") for later in file)
+            raise ConfigError(f"--out {out} has {count_lines(total)}, but the input has only {done}.",
+                              "The file belongs to another input. Choose another output file.")  # fmt: skip
+        _check_row(row, f"--out {out}, line {done + 1}", line, output_format)
         done, end = done + 1, end + len(row)
-    if note and done:  # with no lines, the note may be an earlier run's
-        note.check(out, done)
+    if record and done:  # without finished lines, the record may be left from an earlier run
+        record.check(out, done)
     file.truncate(end)
     file.seek(end)
     return done
 
 
-def _compare(row: bytes, place: str, line: Line, form: Form) -> None:
+def _check_row(row: bytes, place: str, line: InputLine, output_format: OutputFormat) -> None:
+    """An error if the row is not the result of this input line, as far as the row shows."""
     found = _json_object(row)
     is_result = found is not None and ("output" in found or "error" in found)
-    if form == "text":
-        if found is not None and is_result:
-            raise ConfigError(f"{place} is a result of --json.", "Add --json, or write to another file.")
+    if output_format == "text":
+        if is_result:
+            raise ConfigError(f"{place} is a JSON result, but --json is not given.",
+                              "Add --json, or choose another output file.")  # fmt: skip
         return
     if found is None or not is_result:
-        raise ConfigError(f"{place} is no result of --json.", _OTHER_FILE)
+        raise ConfigError(f"{place} is not a JSON result.", _START_AGAIN)
     if "source" in found:
         if found["source"] != source_of(line):
             raise ConfigError(
-                f"{place} is about {shown(found['source'])}, and this line of the input is {shown(source_of(line))}.",
-                "The input has changed: " + _OTHER_FILE[0].lower() + _OTHER_FILE[1:],
+                f"{place} is the result of {shown(found['source'])}, but this line of the input is "
+                f"{shown(source_of(line))}.",
+                f"The input has changed. {_START_AGAIN}",
             )
     elif found.get("line") != line.number:
-        raise ConfigError(f"{place} is about line {shown(found.get('line'))} of its input.", _OTHER_FILE)
+        raise ConfigError(
+            f"{place} is the result of input line {shown(found.get('line'))}, not {line.number}.", _START_AGAIN
+        )
 
 
 def _json_object(row: bytes) -> dict[str, Any] | None:
@@ -111,10 +124,10 @@ def _json_object(row: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-class InputNote:
-    """A hidden file beside the results that says which inputs they come from, for as long as they are not finished.
+class InputRecord:
+    """A hidden file beside an unfinished output file, with the size and digest of each input file.
 
-    Lines of plain text do not say whose they are.
+    It is needed for plain text, whose lines do not show which sentence they belong to.
     """
 
     def __init__(self, out: str, inputs: Sequence[str | None]) -> None:
@@ -123,22 +136,22 @@ class InputNote:
         self._inputs = [name for name in inputs if name not in (None, "-") and _is_regular(name)]
 
     def write(self) -> None:
-        noted = [{"size": os.path.getsize(name), "digest": _head(name, None)} for name in self._inputs]
-        with replacing(self._path) as file:
-            file.write(json.dumps(noted).encode("utf-8"))
+        recorded = [{"size": os.path.getsize(name), "digest": _prefix_digest(name, None)} for name in self._inputs]
+        with atomic_write(self._path) as file:
+            file.write(json.dumps(recorded).encode("utf-8"))
 
     def check(self, out: str, done: int) -> None:
-        """Refuse inputs that do not begin as they did."""
+        """An error unless the input files begin with the recorded content. Lines may have been appended."""
         try:
-            noted = json.loads(self._path.read_text(encoding="utf-8"))
+            recorded = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            say(f"nothing says what the {count_lines(done)} in {out} come from; they are taken for the first ones")
+            say(f"there is no record of the input of {out}; its {count_lines(done)} are taken as the first results")
             return
-        same = len(noted) == len(self._inputs)
+        same = len(recorded) == len(self._inputs)
         if not same or any(
-            _head(name, one["size"]) != one["digest"] for name, one in zip(self._inputs, noted, strict=True)
+            _prefix_digest(name, one["size"]) != one["digest"] for name, one in zip(self._inputs, recorded, strict=True)
         ):
-            raise ConfigError(f"the input is not the one from which --out {out} was begun.", _OTHER_FILE)
+            raise ConfigError(f"the input has changed since --out {out} was started.", _START_AGAIN)
 
     def remove(self) -> None:
         with suppress(FileNotFoundError):
@@ -149,7 +162,7 @@ def _is_regular(path: str | None) -> bool:
     return path is not None and os.path.isfile(path)
 
 
-def _head(path: str | None, size: int | None) -> str:
-    """A digest of the first so many bytes."""
+def _prefix_digest(path: str | None, size: int | None) -> str:
+    """The digest of the first `size` bytes, or of the whole file."""
     with open(str(path), "rb") as file:
         return digest(file.read() if size is None else file.read(size))

@@ -1,4 +1,4 @@
-"""`redraft simplify`: sentences and plans in, one line out for each."""
+"""`redraft simplify`: sentences or plans in, one output line for each."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from redraft.cli.common_options import (
     TrustRemoteCode,
 )
 from redraft.cli.console import AT_RISK, OK, SKIPPED, say, whole_number
-from redraft.cli.explain_format import explained
-from redraft.cli.input_lines import count_lines, from_a_pipe, open_lines, read_document, sentence_lines
-from redraft.cli.output_lines import OutputLine, RunSummary, check_out, rewrite_lines, write_results
+from redraft.cli.explain_format import format_explanation
+from redraft.cli.input_lines import count_lines, open_lines, read_document, reads_standard_input, sentence_lines
+from redraft.cli.output_lines import OutputLine, RunSummary, check_output_path, rewrite_lines, write_results
 from redraft.cli.planner_options import given_planner_option, load_planner
-from redraft.cli.resume import InputNote, begun_file, pass_over, results_file
-from redraft.cli.settings_options import config_from_flags, hints_of, setting_text
+from redraft.cli.resume import InputRecord, open_for_results, open_for_resume, skip_finished_lines
+from redraft.cli.settings_options import config_from_flags, setting_text
 from redraft.cli.typer_command import SettingOptions, add_command, option
 from redraft.decode.config import SIMPLIFY, SIMPLIFY_NAME, DecodeConfig
 from redraft.errors import ConfigError, shown
-from redraft.files import is_full
+from redraft.files import is_disk_full
 from redraft.models import is_scripted, scripted_table
 from redraft.plan.phrases import Variants
 from redraft.plan.plan_files import OnError
-from redraft.progress_bar import with_bar
+from redraft.progress_bar import with_progress_bar
 from redraft.simplify.batching import WINDOW
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from redraft.simplify.simplifier import Simplifier
     from redraft.text.sentences import Sentence
 
-# The settings most people touch come first in --help, in this order; the rest follow from DecodeConfig.
-_FIRST = ("method", "beams", "lambdas", "delta", "alpha", "width", "max_tokens")
-_SIMPLIFY = ", ".join(f"{name} {setting_text(value)}" for name, value in SIMPLIFY.items())
-_OTHERS = tuple(name for name in hints_of(DecodeConfig) if name not in _FIRST)
-_SHOWN = 20  # edits that a person asked for and that were not done
+_PRESET = ", ".join(f"{name} {setting_text(value)}" for name, value in SIMPLIFY.items())
+_MAX_SHOWN = 20  # entries of a list in the summary
+
+# The options that most people use, in the order of the help.
+_MAIN = ("input", "document", "plan", "strength", "keep", "glossary", "out", "json", "explain", "model", "device")
 
 _EXAMPLES = """\
 examples:
@@ -62,51 +62,42 @@ examples:
   redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
   redraft simplify --model ./my-model --input complex.txt --plan plans.jsonl --json > results.jsonl
 
-A plan file has one object on each line, for example:
+A plan file contains one JSON object per line, for example:
   {"source": "They remain old .", "edits": [{"delete": "remain"}, {"insert": "old"}]}
 
-A sentence longer than the model reads is rewritten in pieces, clause by clause, or refused where its plan has edits
-without a span.
-Standard output gets exactly one line for each line of input (with --explain, one block), everything else goes to
-standard error.
-Exit status: 0 all went well, 1 lines were skipped, 2 a mistake in options or input, 3 with --strict-meaning: a text may
-not say the same, 130 interrupted.
+A sentence that is too long for the model is split between clauses and rewritten in pieces. It is an error if its plan
+has edits without a span.
+Standard output has exactly one line per input line (with --explain, one block of lines). Messages go to standard error.
+docs/search.md specifies the settings of the search.
+Exit status: 0 success, 1 some lines were skipped, 2 error in options or input, 3 with --strict-meaning: a text
+may not say the same as its source, 130 interrupted.
 """
-
-
-_WHAT, _MODEL, _OUT, _SEARCH = "What to rewrite", "The model", "What comes out", "The search"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SimplifyOptions:
-    """Rewrite sentences with a model, each by the edits of its plan or by edits that are predicted."""
+    """Simplify sentences. Each is rewritten by a predicted plan, or by the edits that you give in a plan file."""
 
     texts: Texts = field(default_factory=list)
-    input: Annotated[
-        str | None, option("one sentence on each line, UTF-8; - is standard input", "FILE", panel=_WHAT)
-    ] = None
+    input: Annotated[str | None, option("UTF-8 text, one sentence per line; - reads standard input", "FILE")] = None
     document: Annotated[
         str | None,
         option(
-            "a text of any form: its sentences are rewritten and put back with their spacing and paragraphs; - is "
-            "standard input",
+            "any UTF-8 text: rewrites its sentences, keeps spacing and paragraphs; - reads standard input",
             "FILE",
-            panel=_WHAT,
         ),
     ] = None
     plan: Annotated[
         str | None,
         option(
-            "edits, and with them the sentences: FILE.jsonl or -. Sentences given as well must be the same, line by "
-            "line. predict (default): edits that the software chooses; none: no edits, the default for --method beam "
-            "and for scripted models",
+            "plan file (FILE.jsonl; - reads standard input), predict or none. A plan file contains its sentences; if "
+            "sentences are given as well, they must be the same. predict chooses the edits (default). none uses no "
+            "edits (default with --method beam and with scripted models)",
             "FILE",
-            panel=_WHAT,
         ),
     ] = None
     on_error: Annotated[
-        OnError,
-        option("at a bad line: raise stops (default), skip leaves its output line empty", "raise|skip", panel=_WHAT),
+        OnError, option("on a bad input line: raise stops (default), skip writes an empty line", "raise|skip")
     ] = "raise"
 
     strength: Strength = None
@@ -119,10 +110,9 @@ class SimplifyOptions:
     prompt: Annotated[
         str | None,
         option(
-            "what a decoder-only model reads, with {source} where the sentence goes; what it was trained with by "
-            "redraft train if not given, else the sentence alone",
+            "prompt of a decoder-only model, with {source} in place of the sentence (default: the prompt recorded by "
+            "redraft train, else the sentence alone)",
             "TEXT",
-            panel=_MODEL,
         ),
     ] = None
     device: Device = None
@@ -132,85 +122,76 @@ class SimplifyOptions:
     graphs: Graphs = False
     batch_size: Batch8 = "8"
 
-    json: Annotated[bool, option("one object on each line: output, scores, a verdict for each edit", panel=_OUT)] = (
-        False
-    )
-    explain: Annotated[
-        bool, option("to read: each sentence, its rewriting, and what became of each edit", panel=_OUT)
-    ] = False
-    trace: Annotated[bool, option("with --json: the search, step by step, in every object", panel=_OUT)] = False
-    out: Annotated[str | None, option("write there instead of to standard output", "FILE", panel=_OUT)] = None
-    no_check: Annotated[bool, option("do not check whether texts still say the same", panel=_OUT)] = False
-    strict_meaning: Annotated[bool, option("exit status 3 where a text may not say the same", panel=_OUT)] = False
-    resume: Annotated[bool, option("with --out: go on behind the lines that are there", panel=_OUT)] = False
+    json: Annotated[bool, option("print one JSON object per line: output, scores and the status of each edit")] = False
+    explain: Annotated[bool, option("print each sentence, its rewriting and the status of each edit")] = False
+    trace: Annotated[bool, option("add all search steps to each JSON object; requires --json")] = False
+    out: Annotated[str | None, option("output file (default: standard output)", "FILE")] = None
+    no_check: Annotated[bool, option("skip the meaning check, which reports texts that may not say the same")] = False
+    strict_meaning: Annotated[bool, option("exit with status 3 if a text may not say the same as its source")] = False
+    resume: Annotated[bool, option("append the missing lines to an existing --out file")] = False
 
     settings: Annotated[
         str | None,
         option(
-            "a file of settings as redraft tune writes it; options below win. simplify: what suits a model that reads "
-            f"plans (default, except for scripted models): {_SIMPLIFY}",
+            "settings file, for example of redraft tune; other options override it. simplify is a preset for models "
+            f"that read plans, and the default except for scripted models: {_PRESET}",
             "FILE",
-            panel=_SEARCH,
         ),
     ] = None
     variants: Annotated[
         Variants,
         option(
-            "forms in which a phrase counts: as it stands, capitalised too, inflected too (default case)",
+            "forms that match a phrase: exact, case (also capitalised, default) or lemma (also inflected)",
             "|".join(get_args(Variants)),
-            panel=_SEARCH,
         ),
     ] = "case"
-    search: Annotated[
-        dict[str, str],
-        SettingOptions(
-            DecodeConfig,
-            {
-                _SEARCH: _FIRST,
-                "The search, finer; docs/search.md says exactly what each does": _OTHERS,
-            },
-        ),
-    ]
+    search: Annotated[dict[str, str], SettingOptions(DecodeConfig)]
 
     @property
     def table(self) -> str | None:
-        """The file of a scripted model, which knows no words but its own; None for other models."""
+        """The table file of a scripted model; None for other models."""
         return None if self.model is None or not is_scripted(self.model) else scripted_table(self.model)
 
 
 def add_simplify(app: Typer) -> None:
     add_command(
         app, "simplify", run_simplify, SimplifyOptions,
-        help="rewrite sentences, each by its plan or by one that is predicted", examples=_EXAMPLES, panel="Rewrite",
+        help="simplify sentences with predicted plans or plans of your own", examples=_EXAMPLES, main=_MAIN,
+        panel="Rewrite",
     )  # fmt: skip
 
 
 def run_simplify(options: SimplifyOptions) -> int:
-    """The command itself; returns the exit status."""
+    """Run the command and return its exit status."""
     scripted = options.table is not None
     if options.plan is None:
-        without = options.search.get("method") == "beam" or scripted
-        options = replace(options, plan="none" if without else "predict")
+        no_edits = options.search.get("method") == "beam" or scripted
+        options = replace(options, plan="none" if no_edits else "predict")
     settings = options.settings if options.settings is not None else None if scripted else SIMPLIFY_NAME
     config = config_from_flags(options.search, settings)
     batch_size = whole_number("--batch-size", options.batch_size)
     plan = None if options.plan in ("none", "predict") else options.plan
     _check_options(options)
-    if from_a_pipe(options.texts, options.input, options.document, plan):
+    if reads_standard_input(options.texts, options.input, options.document, plan):
         options = replace(options, texts=[], input="-")
     for text in options.texts:
         if os.path.isfile(text):
-            say(f"{text} is taken for a sentence; --input {text} reads its lines, --document {text} its sentences")
+            say(
+                f"{text} is taken as a sentence, not as a file. To read the file, use --input {text} (one sentence "
+                f"per line) or --document {text}."
+            )
     if options.document and (options.texts or options.input or plan or options.resume):
-        raise ConfigError("--document is a text by itself.", "Leave TEXT, --input, --plan FILE and --resume out.")
+        raise ConfigError(
+            "--document cannot be combined with TEXT, --input, --plan FILE or --resume.", "Remove one of them."
+        )
     model = options.table or options.model
     inputs = [options.input, options.document, plan, model, options.keep, options.glossary, options.settings]
-    check_out(options.out, inputs)
-    count = RunSummary()
+    check_output_path(options.out, inputs)
+    summary = RunSummary()
     sentences = read_document(options.document) if options.document else []
-    form, end = _form(options, sentences)
+    format_line, end = _formatter(options, sentences)
     window = WINDOW if (options.document or options.input or plan) not in (None, "-") else 1
-    note = _input_note(options, plan)
+    record = _input_record(options, plan)
     done = 0
     try:
         with ExitStack() as files:
@@ -219,96 +200,100 @@ def run_simplify(options: SimplifyOptions) -> int:
             else:
                 lines = files.enter_context(open_lines(options.texts, options.input, plan))
             if options.resume and options.out:
-                file = files.enter_context(begun_file(options.out))
-                done = pass_over(file, options.out, lines, "json" if options.json else "text", note)
+                file = files.enter_context(open_for_resume(options.out))
+                done = skip_finished_lines(file, options.out, lines, "json" if options.json else "text", record)
             simplifier = load_simplifier(options, config)
             if not options.resume:
-                file = files.enter_context(results_file(options.out))
-            if note:
-                note.write()
+                file = files.enter_context(open_for_results(options.out))
+            if record:
+                record.write()
             rewritten = rewrite_lines(
                 simplifier, lines, predict=plan is None, batch_size=batch_size, trace=options.trace, window=window
             )
             write_results(
-                with_bar(rewritten, options.input or plan, done=done),
+                with_progress_bar(rewritten, options.input or plan, done=done),
                 file,
-                shown=form,
+                format_line=format_line,
                 end=end,
                 on_error=options.on_error,
                 report=lambda error: say(f"skipped: {error}"),
-                count=count,
+                summary=summary,
             )
-            if note:
-                note.remove()
+            if record:
+                record.remove()
     except (KeyboardInterrupt, OSError) as error:
-        stopped = isinstance(error, KeyboardInterrupt) or is_full(error)
+        stopped = isinstance(error, KeyboardInterrupt) or is_disk_full(error)
         if stopped and options.out and not options.document and not options.explain:
-            say(f"{count_lines(done + count.lines)} in {options.out}; the same command with --resume goes on")
+            say(f"{count_lines(done + summary.lines)} in {options.out}; rerun the command with --resume to continue")
         raise
     finally:
-        _tell(count, options)
-    if count.skipped:
+        _report_summary(summary, options)
+    if summary.skipped:
         return SKIPPED
-    return AT_RISK if options.strict_meaning and count.at_risk else OK
+    return AT_RISK if options.strict_meaning and summary.at_risk else OK
 
 
-def _input_note(options: SimplifyOptions, plan: str | None) -> InputNote | None:
-    """For results of which no line says what it comes from."""
+def _input_record(options: SimplifyOptions, plan: str | None) -> InputRecord | None:
+    """For plain-text output files, whose lines do not show which sentence they belong to."""
     if options.out is None or options.json or options.explain or options.document:
         return None
-    return InputNote(options.out, [options.input, plan])
+    return InputRecord(options.out, [options.input, plan])
 
 
 def _check_options(options: SimplifyOptions) -> None:
-    """What cannot be asked for together."""
+    """Refuse options that exclude each other."""
     if options.trace and not options.json:
-        raise ConfigError("--trace has no place in plain text.", "Add --json.")
+        raise ConfigError("--trace requires --json.", "Add --json.")
     if options.explain and options.json:
-        raise ConfigError("--explain and --json are two forms of the same.", "Leave one of them out.")
+        raise ConfigError("--explain and --json cannot be combined.", "Remove one of them.")
     if options.prompt is not None and "{source}" not in options.prompt:
         raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
     if options.plan != "predict" and (flag := given_planner_option(options)):
-        raise ConfigError(f"{flag} is about plans that are predicted.", "Add --plan predict, or leave it out.")
+        raise ConfigError(f"{flag} applies only to predicted plans.", f"Add --plan predict, or remove {flag}.")
     if options.strict_meaning and options.no_check:
-        raise ConfigError("--strict-meaning needs the check that --no-check leaves out.", "Leave one of them out.")
-    if options.resume and (options.out is None or options.explain):
-        raise ConfigError("--resume goes on with a file of one line for each line of input.",
-                          "Add --out FILE." if options.out is None else "Leave --explain out.")  # fmt: skip
+        raise ConfigError("--strict-meaning and --no-check cannot be combined.", "Remove one of them.")
+    if options.resume and options.out is None:
+        raise ConfigError("--resume requires --out.", "Add --out FILE.")
+    if options.resume and options.explain:
+        raise ConfigError("--resume and --explain cannot be combined.", "Remove one of them.")
 
 
-def _tell(count: RunSummary, options: SimplifyOptions) -> None:
-    """How the run went, as far as it went."""
-    if count.in_pieces:
-        say(f"longer than the model reads, so rewritten in pieces: {count_lines(count.in_pieces)}")
-    if count.unchanged:
-        what = f"{count.unchanged} sentences" if options.document else count_lines(count.unchanged)
-        say(f"left as they are (--json says why): {what}")
-    if count.not_done:
-        more = "" if len(count.not_done) <= _SHOWN else f"\n  and {len(count.not_done) - _SHOWN} more; see --json"
-        say("asked for, but not done:\n  " + "\n  ".join(count.not_done[:_SHOWN]) + more)
-    if count.at_risk:
-        worst = [what for _, what in sorted(count.at_risk, key=lambda one: -one[0])]
-        more = "" if len(worst) <= _SHOWN else f"\n  and {len(worst) - _SHOWN} more; see --json"
-        say("may not say the same, the riskiest first:\n  " + "\n  ".join(worst[:_SHOWN]) + more)
-    if count.impossible and not options.json:
-        say(f"edits that this model cannot write: {count.impossible}; --json says which and why")
-    if count.skipped:
-        say(f"{count_lines(count.lines)} written, {count.skipped} of them left empty for bad input")
+def _report_summary(summary: RunSummary, options: SimplifyOptions) -> None:
+    """Print what the user should know about the lines written so far."""
+    if summary.in_pieces:
+        say(f"too long for the model and therefore rewritten in pieces: {count_lines(summary.in_pieces)}")
+    if summary.unchanged:
+        what = f"{summary.unchanged} sentences" if options.document else count_lines(summary.unchanged)
+        say(f"left unchanged: {what}; --json gives the reasons")
+    if summary.not_done:
+        say(f"requested edits that were not done:{_bullets(summary.not_done)}")
+    if summary.at_risk:
+        riskiest_first = [description for _, description in sorted(summary.at_risk, key=lambda entry: -entry[0])]
+        say(f"may not say the same, highest risk first:{_bullets(riskiest_first)}")
+    if summary.impossible and not options.json:
+        say(f"edits that this model cannot write: {summary.impossible}; --json gives the reasons")
+    if summary.skipped:
+        say(f"{count_lines(summary.lines)} written, {summary.skipped} of them left empty because of bad input")
 
 
-def _form(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Callable[[OutputLine], str], str]:
+def _bullets(entries: Sequence[str]) -> str:
+    more = [] if len(entries) <= _MAX_SHOWN else [f"and {len(entries) - _MAX_SHOWN} more; see --json"]
+    return "".join(f"\n  {entry}" for entry in [*entries[:_MAX_SHOWN], *more])
+
+
+def _formatter(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Callable[[OutputLine], str], str]:
     """How a result is written, and what follows it."""
     if options.explain:
-        return explained, "\n"
+        return format_explanation, "\n"
     if options.json:
         return OutputLine.to_json_line, "\n"
     if options.document:
-        return lambda result: sentences[result.line.number - 1].space + result.to_text(), ""
+        return lambda output: sentences[output.line.number - 1].space + output.to_text(), ""
     return OutputLine.to_text, "\n"
 
 
 def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifier:
-    """The planner and the model of the options. torch is imported here, and no earlier."""
+    """The planner and the model of the options. Imports torch, which all checks before this do without."""
     from redraft.align.encoders import chosen_device
     from redraft.decode.redrafter import Redrafter
     from redraft.simplify.simplifier import Simplifier

@@ -1,4 +1,4 @@
-"""Marks on words: signs everywhere, and colours where a terminal shows them."""
+"""Edits marked on the words of a text: with signs everywhere, and with colours on a terminal."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from redraft.cli.console import visible
 from redraft.plan.edits import Edit, EditPlan
 from redraft.text.word_diff import diff_words
 
-_STYLES = {"insert": "underline", "delete": "red strike", "substitute": "yellow", "split": "blue"}
-_PIECES = {"kept": "", "added": "green bold", "deleted": "red strike"}
+_EDIT_STYLES = {"insert": "underline", "delete": "red strike", "substitute": "yellow", "split": "blue"}
+_DIFF_STYLES = {"kept": "", "added": "green bold", "deleted": "red strike"}
 
 
-def wanted() -> bool:
-    """Whether standard output is a terminal that shows colours (NO_COLOR, TERM=dumb: it is not)."""
+def colour_wanted() -> bool:
+    """Whether standard output is a terminal and colours are not switched off by NO_COLOR or TERM=dumb."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def rendered(text: Text, *, colour: bool) -> str:
-    """As a string, never wrapped; without colour the plain text. Nothing in it but the colours rules a terminal."""
+    """The text as a string without line wrapping. Its only control characters are those of the colours, if any."""
     text = Text(visible(text.plain), spans=text.spans)
     if not colour:
         return text.plain
@@ -33,37 +33,38 @@ def rendered(text: Text, *, colour: bool) -> str:
 
 
 def plan_marked(plan: EditPlan) -> Text:
-    """The source with its edits on the words; edits without a place follow behind it, then the strength."""
-    text, at = Text(), 0
+    """The source with its edits marked on the words, then the edits without a span, then the strength."""
+    text, end_of_last = Text(), 0
     placed = [(edit.span[0], edit.kind != "split", edit.span[1], edit) for edit in plan.edits if edit.span]
     for start, _, end, edit in sorted(placed, key=lambda place: place[:3]):
-        if start >= at and edit.kind == "split":  # before its word, which may have an edit of its own
-            text.append(plan.source[at:start]).append("⏎ ", _STYLES[edit.kind])
-            at = start
-        elif start >= at:  # of two that overlap, the first
-            text.append(plan.source[at:start]).append(_sign(edit, plan.source[start:end]), _STYLES[edit.kind])
-            at = end
-    text.append(plan.source[at:])
+        if start >= end_of_last and edit.kind == "split":  # before its word, which may have another edit
+            text.append(plan.source[end_of_last:start]).append("⏎ ", _EDIT_STYLES[edit.kind])
+            end_of_last = start
+        elif start >= end_of_last:  # of two overlapping edits, only the first is marked
+            text.append(plan.source[end_of_last:start])
+            text.append(_marked(edit, plan.source[start:end]), _EDIT_STYLES[edit.kind])
+            end_of_last = end
+    text.append(plan.source[end_of_last:])
     for edit in plan.edits:
         if not edit.span:
-            text.append("  ").append(_sign(edit, edit.phrase, alone=True), _STYLES[edit.kind])
+            text.append("  ").append(_marked(edit, edit.phrase, alone=True), _EDIT_STYLES[edit.kind])
     if plan.strength is not None:
         text.append(f"  ({plan.strength})")
     return text
 
 
-def _sign(edit: Edit, written: str, *, alone: bool = False) -> str:
+def _marked(edit: Edit, words: str, *, alone: bool = False) -> str:
     if edit.kind == "split":
-        return f"⏎ {written}".rstrip()
+        return f"⏎ {words}".rstrip()
     if edit.kind == "insert":
-        return f"+{written}" if alone else written
-    return f"[-{written}-]" if edit.kind == "delete" else f"{{{written} → {' / '.join(edit.targets)}}}"
+        return f"+{words}" if alone else words
+    return f"[-{words}-]" if edit.kind == "delete" else f"{{{words} → {' / '.join(edit.targets)}}}"
 
 
 def change_marked(source: str, output: str) -> Text:
-    """The output, with words that are new marked; what was left out stands in the source."""
+    """The output with its new words marked; deleted words are not shown."""
     text = Text()
     for piece in diff_words(source, output):
         if piece.kind != "deleted":
-            text.append(piece.text, _PIECES[piece.kind])
+            text.append(piece.text, _DIFF_STYLES[piece.kind])
     return text if text.plain.strip() == output.strip() else Text(output)

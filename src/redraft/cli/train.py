@@ -1,4 +1,4 @@
-"""`redraft train`: a model fine-tuned on pairs of sentences."""
+"""`redraft train`: fine-tune a model on sentence pairs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.common_options import PickledWeights, TrustRemoteCode
-from redraft.cli.console import OK, UNFINISHED, room_for, say
-from redraft.cli.settings_options import hints_of, parse_setting
+from redraft.cli.console import OK, UNFINISHED, explain_full_disk, require_package, say
+from redraft.cli.settings_options import parse_setting
 from redraft.cli.typer_command import SettingOptions, add_command, option
 from redraft.fit.rewriter.training_settings import RewriterTraining
 
@@ -23,79 +23,65 @@ examples:
   redraft train --model facebook/bart-base --plans --train pairs.tsv --valid valid.tsv --out reads-plans
   redraft simplify --model my-model "They remain old ."
 
-The same on several GPUs, by the launcher of accelerate:
+On several GPUs, start it with accelerate:
   accelerate launch --multi_gpu -m redraft.cli train --model …
 
-A run that was killed goes on from its last checkpoint when the same command is given again.
-Exit status: 0 all went well, 2 a mistake in options or input, 3 the minutes were over, 130 interrupted.
+To resume a stopped run from its last checkpoint, rerun the same command. docs/train.md explains the settings.
+Exit status: 0 success, 2 error in options or input, 3 time limit reached, 130 interrupted.
 """
-
-
-_WHAT = "What to train"
+_MAIN = ("model", "train", "valid", "out", "plans", "epochs", "batch", "learning_rate", "minutes", "device")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainOptions:
-    """Fine-tune a seq2seq or causal model on pairs of sentences, and keep the weights with the best SARI."""
+    """Fine-tune a seq2seq or causal model on sentence pairs. The weights with the best validation SARI are kept."""
 
     model: Annotated[
         str | None,
-        option(
-            "the model to start from: a name on the hub or a folder; the one that comes with the package if not given",
-            "NAME",
-            panel=_WHAT,
-        ),
+        option("model to start from: Hugging Face name or folder (default: the bundled model)", "NAME"),
     ] = None
     train: Annotated[
         list[str],
         option(
-            "source ⇥ target on each line, or a file of sources and one of targets; .xz is unpacked",
+            "training pairs: one file with source ⇥ target on each line, or a source file and a target file; plain or "
+            ".xz",
             "FILE ...",
-            panel=_WHAT,
         ),
     ]
     valid: Annotated[
-        list[str], option("the same; further columns or files are further references", "FILE ...", panel=_WHAT)
+        list[str],
+        option("validation pairs, in the same form; more columns or files are more references", "FILE ..."),
     ]
-    out: Annotated[str, option("where the model goes, with its log, plot and checkpoint", "DIR", panel=_WHAT)]
-    device: Annotated[str | None, option("cpu or cuda; a GPU where there is one if not given", "NAME", panel=_WHAT)] = (
-        None
-    )
+    out: Annotated[str, option("output folder for the model, its log, plot and checkpoint", "DIR")]
+    device: Annotated[str | None, option("cpu or cuda (default: a GPU if there is one)", "NAME")] = None
     trust_remote_code: TrustRemoteCode = False
     pickled_weights: PickledWeights = False
-    settings: Annotated[
-        dict[str, str],
-        SettingOptions(RewriterTraining, {"How to train; docs/train.md says more": tuple(hints_of(RewriterTraining))}),
-    ]
+    settings: Annotated[dict[str, str], SettingOptions(RewriterTraining)]
 
 
 def add_train(app: Typer) -> None:
     add_command(
-        app,
-        "train",
-        run_train,
-        TrainOptions,
-        help="fine-tune a model on pairs of sentences",
-        examples=_EXAMPLES,
-        panel="Make your own",
-    )
+        app, "train", run_train, TrainOptions, help="fine-tune a model on sentence pairs", examples=_EXAMPLES,
+        main=_MAIN, panel="Train and tune",
+    )  # fmt: skip
 
 
 def run_train(options: TrainOptions) -> int:
-    """The command itself; returns the exit status."""
+    """Run the command and return its exit status."""
     settings = RewriterTraining(
         **{name: parse_setting(name, text, RewriterTraining) for name, text in options.settings.items()}
     )
+    require_package("accelerate", "redraft train", "train")  # the imports below take several seconds
     if not sys.stderr.isatty():
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()  # type: ignore[no-untyped-call]
-    from redraft.decode.model_loading import existing_bundled_rewriter
+    from redraft.decode.model_loading import require_bundled_rewriter
     from redraft.fit.rewriter.rewriter_training import train_rewriter
 
-    with room_for(options.out):
+    with explain_full_disk(options.out):
         outcome = train_rewriter(
-            options.model or str(existing_bundled_rewriter()),
+            options.model or str(require_bundled_rewriter()),
             options.train,
             options.valid,
             options.out,
@@ -104,6 +90,6 @@ def run_train(options: TrainOptions) -> int:
             say=say,
         )
     if not outcome.finished:
-        say(f"the minutes are over at step {outcome.step:,}; the same command goes on from there")
+        say(f"time limit reached at step {outcome.step:,}; rerun the same command to resume")
         return UNFINISHED
     return OK

@@ -1,4 +1,4 @@
-"""`redraft train-checker`: a meaning check of your own, by the command that made the shipped one."""
+"""`redraft train-checker`: train a meaning check. The bundled checker was made with this command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.common_options import Device, LeaveOut, Seed
-from redraft.cli.console import OK, room_for, say, whole_number
+from redraft.cli.console import OK, explain_full_disk, say, whole_number
 from redraft.cli.typer_command import add_command, option
 
 if TYPE_CHECKING:
@@ -14,32 +14,35 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  redraft train-checker --pairs tagged.tsv.xz --leave-out asset --inference nli.tsv.xz \
-    --judged training/data/judged.jsonl.xz --out mine
-  redraft train-checker ... --start mine --out better
+  redraft train-checker --pairs tagged.tsv.xz --leave-out asset --inference nli.tsv.xz \\
+      --judged training/data/judged.jsonl.xz --out mine
   redraft check --checker mine --source complex.txt --output simple.txt
 
-A run that was killed goes on when the same command is given again.
+To train further from an earlier checker, add --start mine and give another --out.
+To resume a stopped run from its last checkpoint, rerun the same command.
 """
+_MAIN = ("pairs", "inference", "judged", "out", "steps", "device")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainCheckerOptions:
-    """Train the check that says whether a rewriting still says the same."""
+    """Train the network that checks whether a rewritten sentence says the same as its source."""
 
     pairs: Annotated[
-        list[str], option("sentence pairs: tag ⇥ cased or lower ⇥ source ⇥ target, .xz or plain", "FILE ...")
+        list[str], option("sentence pairs: tag ⇥ cased or lower ⇥ source ⇥ target; plain or .xz", "FILE ...")
     ]
     leave_out: LeaveOut = field(default_factory=list)
     inference: Annotated[
-        str, option("labelled pairs: set ⇥ entailment, neutral, contradiction … ⇥ premise ⇥ hypothesis", "FILE")
+        str, option("inference pairs: set ⇥ entailment, neutral, contradiction … ⇥ premise ⇥ hypothesis", "FILE")
     ]
     judged: Annotated[
-        str, option("judged rewritings: objects of by, source, output, altered, unsupported, lost, wrong", "FILE")
+        str, option("judged outputs, JSON Lines: by, source, output, altered, unsupported, lost, wrong", "FILE")
     ]
-    out: Annotated[str, option("where the check goes", "DIR")]
-    start: Annotated[str | None, option("a check to go on from; pairs that it suspects are not trusted", "DIR")] = None
-    steps: Annotated[str | None, option("batches of 32 examples (default 6000)", "N")] = None
+    out: Annotated[str, option("output folder of the checker", "DIR")]
+    start: Annotated[
+        str | None, option("checker to start from; pairs that raise its alarm do not count as equivalent", "DIR")
+    ] = None
+    steps: Annotated[str | None, option("training steps, in batches of 32 examples (default 6000)", "N")] = None
     seed: Seed = None
     device: Device = None
 
@@ -47,12 +50,12 @@ class TrainCheckerOptions:
 def add_train_checker(app: Typer) -> None:
     add_command(
         app, "train-checker", run_train_checker, TrainCheckerOptions,
-        help="train the meaning check, on pairs and their corruptions", examples=_EXAMPLES, panel="Make your own",
+        help="train the meaning check", examples=_EXAMPLES, main=_MAIN, panel="Train and tune",
     )  # fmt: skip
 
 
 def run_train_checker(options: TrainCheckerOptions) -> int:
-    """The command itself; returns the exit status."""
+    """Run the command and return its exit status."""
     chosen = {}
     if options.steps is not None:
         chosen["steps"] = whole_number("--steps", options.steps)
@@ -69,7 +72,7 @@ def run_train_checker(options: TrainCheckerOptions) -> int:
     start = None
     if options.start is not None:
         start = TrainedCheck.load(options.start, planner.classifier, WordFacts.of_planner(planner))
-    with room_for(options.out):
+    with explain_full_disk(options.out):
         train_checker(
             [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)],
             list(read_inference(options.inference)), list(read_judged(options.judged)), options.out,

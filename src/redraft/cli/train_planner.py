@@ -1,12 +1,12 @@
-"""`redraft train-planner`: a planner of your own, by the command that made the shipped one."""
+"""`redraft train-planner`: train a planner. The bundled planner was made with this command."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from redraft.cli.common_options import Device, Epochs, LeaveOut, Seed
-from redraft.cli.console import OK, room_for, say, whole_number
+from redraft.cli.common_options import Device, Epochs2, LeaveOut, Seed
+from redraft.cli.console import OK, explain_full_disk, say, whole_number
 from redraft.cli.typer_command import add_command, option
 
 if TYPE_CHECKING:
@@ -17,32 +17,33 @@ examples:
   redraft train-planner --pairs tagged.tsv --leave-out asset --synonyms ppdb.txt.xz --difficulty words.tsv --out mine
   redraft plan predict --planner mine --input complex.txt
 
-Links are kept in DIR/links.jsonl. A run that was killed goes on when the same command is given again.
+The word alignments are kept in DIR/links.jsonl. To resume a stopped run, rerun the same command.
 """
+_MAIN = ("pairs", "synonyms", "difficulty", "out", "epochs", "device")
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainPlannerOptions:
-    """Train what predicts plans: a lexical table, and a network that says what to do with each word."""
+    """Train a planner: a lexicon of substitutions and a network that predicts the edit of each word."""
 
     pairs: Annotated[
-        list[str], option("sentence pairs: tag ⇥ cased or lower ⇥ source ⇥ target, .xz or plain", "FILE ...")
+        list[str], option("sentence pairs: tag ⇥ cased or lower ⇥ source ⇥ target; plain or .xz", "FILE ...")
     ]
     leave_out: LeaveOut = field(default_factory=list)
-    synonyms: Annotated[str, option("word ⇥ word: what else may be written for a word", "FILE")]
-    difficulty: Annotated[str, option("word ⇥ number from 1 to 6: how hard people find it", "FILE")]
-    out: Annotated[str, option("where the classifier goes", "DIR")]
+    synonyms: Annotated[str, option("synonyms: word ⇥ word on each line", "FILE")]
+    difficulty: Annotated[str, option("difficulty ratings: word ⇥ number from 1 to 6 on each line", "FILE")]
+    out: Annotated[str, option("output folder of the planner", "DIR")]
     aligner: Annotated[
-        str | None, option("a folder of redraft train-aligner; if not given, what comes with the package", "DIR")
+        str | None, option("aligner folder written by redraft train-aligner (default: the bundled aligner)", "DIR")
     ] = None
-    usual_style: Annotated[
-        str | None, option("the style of plans for which none is asked; any if not given", "TAG")
-    ] = None
+    default_style: Annotated[str | None, option("style used when simplify gets no --style (default any)", "TAG")] = None
     table: Annotated[
         Literal["ranked", "counted"],
-        option("ranked: targets ranked, with synonyms (default); counted: as counted, like the paper's", "WHICH"),
+        option(
+            "lexicon: ranked (default): with synonyms, targets ranked; counted: counts only, as in the paper", "WHICH"
+        ),
     ] = "ranked"
-    epochs: Epochs = None
+    epochs: Epochs2 = None
     seed: Seed = None
     device: Device = None
 
@@ -50,13 +51,13 @@ class TrainPlannerOptions:
 def add_train_planner(app: Typer) -> None:
     add_command(
         app, "train-planner", run_train_planner, TrainPlannerOptions,
-        help="train what predicts plans, on sentence pairs", examples=_EXAMPLES, panel="Make your own",
+        help="train a planner on sentence pairs", examples=_EXAMPLES, main=_MAIN, panel="Train and tune",
     )  # fmt: skip
 
 
 def run_train_planner(options: TrainPlannerOptions) -> int:
-    """The command itself; returns the exit status."""
-    chosen: dict[str, Any] = {} if options.usual_style is None else {"usual": options.usual_style}
+    """Run the command and return its exit status."""
+    chosen: dict[str, Any] = {} if options.default_style is None else {"default_style": options.default_style}
     if options.epochs is not None:
         chosen["epochs"] = whole_number("--epochs", options.epochs)
     if options.seed is not None:
@@ -67,7 +68,7 @@ def run_train_planner(options: TrainPlannerOptions) -> int:
     from redraft.fit.synthetic_pairs import read_synonyms
     from redraft.fit.tagged_pairs import read_tagged
 
-    with room_for(options.out):
+    with explain_full_disk(options.out):
         train_planner(
             [pair for path in options.pairs for pair in read_tagged(path, options.leave_out)], options.out,
             ClassifierTraining(**chosen),

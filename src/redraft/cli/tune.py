@@ -1,18 +1,17 @@
-"""`redraft tune`: the settings of a search that do best on validation data."""
+"""`redraft tune`: optimise search settings on validation data."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from redraft.cli.common_options import Batch16, Device, Dtype, Graphs, Model, PickledWeights, TrustRemoteCode
-from redraft.cli.console import MISTAKE, OK, room_for, say, whole_number
+from redraft.cli.console import MISTAKE, OK, explain_full_disk, require_package, say, whole_number
 from redraft.cli.settings_options import parse_setting
 from redraft.cli.typer_command import add_command, option, trust_of
-from redraft.cli.worker_processes import share_out, terminable
+from redraft.cli.worker_processes import run_in_processes, terminable
 from redraft.decode.config import DecodeConfig
 from redraft.errors import ConfigError, RedraftError
 from redraft.tune.search_space import Goal, Ranges
@@ -30,45 +29,48 @@ examples:
   redraft tune --plan valid.jsonl --reference valid.simple.txt --out tuned --ranges paper --trials 100 --workers 4
   redraft simplify --settings tuned/settings.toml --plan test.jsonl
 
-The same command goes on with a search that was stopped. Several machines share one with --storage.
-Exit status: 0 all is done, 2 a mistake in options or input, 130 interrupted, 143 terminated; both leave what was found.
+To resume a stopped search, rerun the same command. Several machines can share one search with --storage.
+Exit status: 0 all trials are done, 2 error in options or input, 130 interrupted, 143 terminated. After 130 and 143, the
+best settings so far are in --out.
 """
-
-
-_WHAT, _HOW = "What to tune on", "The search for settings"
+_MAIN = ("plan", "reference", "out", "method", "goal", "settings", "beams", "trials", "workers", "model", "device")
+_RESUME = "the same command resumes the search"
 
 
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions:
-    """Search settings with Optuna for the best SARI, or SARI and BLEU, of validation sentences."""
+    """Find search settings with Optuna that maximise SARI, or SARI and BLEU, on validation sentences."""
 
-    plan: Annotated[str, option("plans of validation sentences, FILE.jsonl", "FILE", panel=_WHAT)]
-    reference: Annotated[list[str], option("their references, line by line", "FILE ...", panel=_WHAT)]
-    sentences: Annotated[str, option("of them, drawn by the seed (default 300)", "N", panel=_WHAT)] = "300"
-    out: Annotated[str, option("where settings, trials, summary and plot go", "DIR", panel=_WHAT)]
+    plan: Annotated[str, option("plan file of the validation sentences, FILE.jsonl", "FILE")]
+    reference: Annotated[list[str], option("reference files, each with one reference per line", "FILE ...")]
+    sentences: Annotated[str, option("size of the random sample of the sentences (default 300)", "N")] = "300"
+    out: Annotated[str, option("output folder for settings, trials, summary and plot", "DIR")]
 
-    method: Annotated[str, option("edit (default), neurologic, negative or beam", "NAME", panel=_HOW)] = "edit"
+    method: Annotated[str, option("decoding method: edit (default), neurologic, negative or beam", "NAME")] = "edit"
     ranges: Annotated[
         Ranges,
         option(
-            "wide (default); plus: also what goes beyond the paper; paper: λ from 0 to 1 and δ from 0 to 2 on its "
-            "scale",
+            "search space: wide (default); plus: with the settings beyond the paper; paper: λ from 0 to 1 and δ from 0 "
+            "to 2, with scale kind",
             "WHICH",
-            panel=_HOW,
         ),
     ] = "wide"
-    goal: Annotated[Goal, option("sari (default), or both: SARI + BLEU / 3", "WHICH", panel=_HOW)] = "sari"
+    goal: Annotated[Goal, option("metric: sari (default), or both: SARI + BLEU / 3", "WHICH")] = "sari"
     settings: Annotated[
         str | None,
-        option("where the search starts, and what it leaves as it is: a file, or predicted", "FILE", panel=_HOW),
+        option(
+            "settings file, or the preset simplify, to start from (default: the default settings); settings outside "
+            "the search space keep its values",
+            "FILE",
+        ),
     ] = None
-    beams: Annotated[str, option("rows kept for each sentence (default 20)", "N", panel=_HOW)] = "20"
-    trials: Annotated[str, option("in all, over all workers (default 100)", "N", panel=_HOW)] = "100"
-    seed: Annotated[str, option("of the sample and of what is tried (default 0)", "N", panel=_HOW)] = "0"
-    workers: Annotated[str, option("processes on this machine (default 1)", "N", panel=_HOW)] = "1"
+    beams: Annotated[str, option("beam size (default 20)", "N")] = "20"
+    trials: Annotated[str, option("number of trials, over all workers (default 100)", "N")] = "100"
+    seed: Annotated[str, option("random seed of the sample and of the trials (default 0)", "N")] = "0"
+    workers: Annotated[str, option("processes on this machine (default 1)", "N")] = "1"
     storage: Annotated[
         str | None,
-        option("sqlite:///FILE, postgresql://… or journal:FILE; a file in --out if not given", "WHERE", panel=_HOW),
+        option("sqlite:///FILE, postgresql://… or journal:FILE (default: a file in --out)", "WHERE"),
     ] = None
 
     model: Model = None
@@ -82,41 +84,40 @@ class TuneOptions:
 
 def add_tune(app: Typer) -> None:
     add_command(
-        app, "tune", run_tune, TuneOptions, help="find the settings that do best on validation data",
-        examples=_EXAMPLES, panel="Make your own",
+        app, "tune", run_tune, TuneOptions, help="optimise search settings on validation data", examples=_EXAMPLES,
+        main=_MAIN, panel="Train and tune",
     )  # fmt: skip
 
 
 def run_tune(options: TuneOptions) -> int:
-    """The command itself; returns the exit status."""
-    if find_spec("optuna") is None:
-        raise ConfigError("tuning needs optuna.", "pip install 'redraft[tune]'")
-    tuning, sample = _asked(options)
+    """Run the command and return its exit status."""
+    require_package("optuna", "redraft tune", "tune")
+    tuning, sample = _read_task(options)
     workers = whole_number("--workers", options.workers)
     Path(options.out).mkdir(parents=True, exist_ok=True)
-    from redraft.tune.study import finished, open_study, storing, take_up
-    from redraft.tune.tuning_report import SETTINGS, write_outcome
+    from redraft.tune.study import finished_trials, open_study, prepare_study, storage_errors
+    from redraft.tune.tuning_report import SETTINGS, write_results
 
-    with terminable(), storing(_storage(options)), room_for(options.out, "the same command goes on"):
+    with terminable(), storage_errors(_storage(options)), explain_full_disk(options.out, _RESUME):
         study = open_study(_storage(options), tuning, tuning.facts["seed"])
-        take_up(study, tuning)
+        prepare_study(study, tuning)
         try:
             if workers == 1:
                 _work(options, tuning, sample, 0)
-            elif all(share_out(_worker, (options, tuning, sample), workers)):
-                raise ConfigError("no worker has come to an end.", "What they said stands above.")
+            elif all(run_in_processes(_worker, (options, tuning, sample), workers)):
+                raise ConfigError("all worker processes failed.", "See their messages above.")
         except KeyboardInterrupt:
-            say(f"{len(finished(study))} of {options.trials} trials are done; the same command goes on")
+            say(f"{len(finished_trials(study))} of {options.trials} trials are done; {_RESUME}")
             raise
         finally:
-            summary = write_outcome(study, tuning, Path(options.out))
+            summary = write_results(study, tuning, Path(options.out))
     print(summary, end="")
-    say(f"redraft simplify --settings {Path(options.out) / SETTINGS} takes what was found")
+    say(f"to use the settings: redraft simplify --settings {Path(options.out) / SETTINGS}")
     return OK
 
 
-def _asked(options: TuneOptions) -> tuple[Tuning, Sample]:
-    """What is to be tuned, checked before a model is loaded."""
+def _read_task(options: TuneOptions) -> tuple[Tuning, Sample]:
+    """The search to run and its sentences, validated before a model is loaded."""
     from redraft.decode.config import read_config
     from redraft.decode.model_fingerprint import fingerprint
     from redraft.evaluate.text_files import check_aligned, read_text
@@ -132,9 +133,9 @@ def _asked(options: TuneOptions) -> tuple[Tuning, Sample]:
     references = [read_text(path) for path in options.reference]
     check_aligned(references, len(plans), of=options.plan)
     if not plans:
-        raise ConfigError(f"{options.plan} has no plans.", "Make some with redraft plan extract.")
+        raise ConfigError(f"{options.plan} has no plans.", "Create plans with redraft plan extract.")
     seed, sentences = whole_number("--seed", options.seed, least=0), whole_number("--sentences", options.sentences)
-    sample = Sample(plans, [one.lines for one in references]).drawn(sentences, seed)
+    sample = Sample(plans, [one.lines for one in references]).draw(sentences, seed)
     facts = {
         "method": start.method,
         "beams": start.beams,
@@ -153,11 +154,11 @@ def _storage(options: TuneOptions) -> str:
 
 
 def _worker(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -> None:
-    """One of several processes: a mistake is told here, and ends this one."""
-    from redraft.tune.study import storing
+    """One of several processes. Errors are printed here and end only this process."""
+    from redraft.tune.study import storage_errors
 
     try:
-        with trust_of(options), storing(_storage(options)), room_for(options.out, "the same command goes on"):
+        with trust_of(options), storage_errors(_storage(options)), explain_full_disk(options.out, _RESUME):
             _work(options, tuning, sample, number)
     except RedraftError as error:
         say(error)
@@ -165,19 +166,19 @@ def _worker(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -
 
 
 def _work(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -> None:
-    """One worker, until the trials of all are enough."""
+    """Run trials until all workers together have run enough."""
     from redraft.decode.redrafter import Redrafter
     from redraft.progress_bar import ProgressBar
-    from redraft.tune.study import finished, open_study, run_trials
+    from redraft.tune.study import finished_trials, open_study, run_trials
 
     trials = whole_number("--trials", options.trials)
     study = open_study(_storage(options), tuning, 1000 * tuning.facts["seed"] + number)
     redrafter = Redrafter(
         options.model, config=tuning.start, device=options.device, dtype=options.dtype, graphs=options.graphs
     )
-    bar = ProgressBar(trials, len(finished(study)), say, quiet=number > 0)
+    bar = ProgressBar(trials, len(finished_trials(study)), say, quiet=number > 0)
     run_trials(
         study, tuning, redrafter, sample, trials, batch_size=whole_number("--batch-size", options.batch_size),
-        told=lambda study: bar.step(len(finished(study)), None),
+        on_trial=lambda study: bar.step(len(finished_trials(study)), None),
     )  # fmt: skip
     bar.close()

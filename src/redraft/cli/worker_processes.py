@@ -1,4 +1,4 @@
-"""Work shared out to processes, which end when it is done, when we are stopped, and when we are killed."""
+"""Worker processes that stop when the work is done, when the command is stopped and when it is killed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Any
 
 from redraft.cli.console import TERMINATED, Terminated
 
-_PATIENCE = 5  # seconds that a process has to end by itself
+_GRACE_SECONDS = 5  # between SIGTERM and SIGKILL
 
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """SIGTERM is an exception, as SIGINT is, so that what is done can be put away."""
+    """Raise an exception on SIGTERM, as Python does on SIGINT, so that results so far can be saved."""
 
     def stop(*_: object) -> None:
         raise Terminated
@@ -32,30 +32,30 @@ def terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def share_out(work: Callable[..., object], common: tuple[Any, ...], count: int) -> list[int]:
-    """`work(*common, number)` in so many processes; their exit statuses."""
+def run_in_processes(work: Callable[..., object], common: tuple[Any, ...], count: int) -> list[int]:
+    """Run `work(*common, number)` in `count` processes and return their exit statuses."""
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_worker, args=(work, common, number), daemon=True) for number in range(count)]
     started: list[BaseProcess] = []
     try:
         for worker in workers:
-            with _deaf_to_interrupts():
+            with _ignoring_interrupts():
                 worker.start()
             started.append(worker)
         running = list(started)
         while running:
             ended = wait([worker.sentinel for worker in running])
-            for one in [one for one in running if one.sentinel in ended]:
-                one.join()  # at once: to the others, a process that nobody has waited for looks alive
-                running.remove(one)
+            for process in [process for process in running if process.sentinel in ended]:
+                process.join()  # at once: until it is joined, the other workers see it as alive
+                running.remove(process)
     finally:
-        _end(started)
+        _stop(started)
     return [worker.exitcode or 0 for worker in workers]
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """What is started within does not hear Ctrl-C, which a terminal sends to all: we end it ourselves."""
+def _ignoring_interrupts() -> Iterator[None]:
+    """Processes started in this context ignore SIGINT, which a terminal sends to all: `_stop` ends them."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -63,23 +63,23 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _end(workers: list[BaseProcess]) -> None:
+def _stop(workers: list[BaseProcess]) -> None:
     for worker in workers:
         worker.terminate()
     for worker in workers:
-        worker.join(_PATIENCE)
+        worker.join(_GRACE_SECONDS)
         if worker.is_alive():
             worker.kill()
             worker.join()
 
 
 def _worker(work: Callable[..., object], common: tuple[Any, ...], number: int) -> None:
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # with what libraries do at the end
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # runs the exit handlers of libraries
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     work(*common, number)
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

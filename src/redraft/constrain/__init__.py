@@ -1,1 +1,1 @@
-"""Words to edits to token tables."""
+"""Compiles edit plans into token constraints."""

@@ -1,4 +1,4 @@
-"""One plan's clauses laid out as flat arrays, ready to be stacked with others into a batch."""
+"""The clauses of one plan as flat arrays, ready to be stacked into a batch."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from redraft.constrain.clauses import Clause, CompiledPlan, Variant
 from redraft.constrain.word_boundaries import BoundaryTables
 
-ALWAYS = -1  # in `offers`: the other side stood there complete
+ALWAYS = -1  # in `offers`: the other side was complete at this point
 
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """An occurrence of `clause` that ended `age` tokens ago lies inside a longer phrase that has come to `position`."""
+    """An occurrence of `clause` that ended `age` tokens ago is inside a longer phrase matched up to `position`."""
 
     clause: int
     age: int
@@ -22,33 +22,34 @@ class Cover:
 
 @dataclass(frozen=True, eq=False)
 class ClauseArrays:
-    """Every token of every variant has a *position*; the tokens of a variant stand side by side.
+    """Every token of every variant has a *position*; the positions of a variant are consecutive.
 
-    The automaton of a row is one bit a position: "the row ends with this variant's tokens up to here". A token moves
-    every bit to the next position or clears it, so matching resumes by itself at every prefix that still fits.
+    A bit-parallel (Shift-And) automaton has one bit for each position: "the text ends with this variant's tokens up to
+    here". Each new token moves every bit to the next position or clears it, so after a mismatch the matching continues
+    with every shorter prefix that still fits.
     """
 
     tokens: list[int]  # (position,)
-    first: list[bool]  # (position,) starts a variant
-    starts: list[tuple[bool, ...]]  # (position, tail) where a variant may start; only read where `first`
+    first: list[bool]  # (position,) is the first token of a variant
+    starts: list[tuple[bool, ...]]  # (position, state) whether a variant may start; read only where `first`
     clause_of: list[int]  # (position,)
-    offers: list[tuple[int, ...]]  # (position, …) positions of the other side that part here, or ALWAYS
+    offers: list[tuple[int, ...]]  # (position, …) alternative positions of the other side at a divergence, or ALWAYS
     finals: list[int]  # (variant,) position of its last token
     final_clause: list[int]  # (variant,)
-    late: list[tuple[int, ...]]  # (variant, …) positions of longer variants of the other side, tested one token later
+    late: list[tuple[int, ...]]  # (variant, …) positions that extend it to a variant of the other side
     covers: list[Cover]
-    final_covers: list[Cover]  # the same where the longer phrase is complete
+    final_covers: list[Cover]  # the same for complete longer phrases
 
 
-def lay_out(compiled: CompiledPlan) -> ClauseArrays:
+def layout_plan(compiled: CompiledPlan) -> ClauseArrays:
     clauses = compiled.clauses
     layout = ClauseArrays([], [], [], [], [], [], [], [], [], [])
-    begins: list[list[int]] = []  # (clause, variant) first position
+    first_positions: list[list[int]] = []  # (clause, variant)
     for number, clause in enumerate(clauses):
-        begins.append([])
+        first_positions.append([])
         for variant in clause.variants:
             size = len(variant.tokens)
-            begins[-1].append(len(layout.tokens))
+            first_positions[-1].append(len(layout.tokens))
             layout.tokens.extend(variant.tokens)
             layout.first.append(True)
             layout.first.extend([False] * (size - 1))
@@ -58,34 +59,34 @@ def lay_out(compiled: CompiledPlan) -> ClauseArrays:
             layout.final_clause.append(number)
     layout.offers.extend([()] * len(layout.tokens))
     layout.late.extend([()] * len(layout.finals))
-    for left in range(len(clauses) - 1):  # the two sides of a substitution are neighbours
+    for left in range(len(clauses) - 1):  # the two sides of a substitution are adjacent
         if clauses[left].role == "source":
-            _add_offers(layout, clauses[left], clauses[left + 1], begins[left], begins[left + 1])
-    _add_covers(layout, clauses, begins, compiled.tables)
+            _add_offers(layout, clauses[left], clauses[left + 1], first_positions[left], first_positions[left + 1])
+    _add_covers(layout, clauses, first_positions, compiled.tables)
     return layout
 
 
 def _add_offers(
-    layout: ClauseArrays, left: Clause, right: Clause, left_begins: list[int], right_begins: list[int]
+    layout: ClauseArrays, left: Clause, right: Clause, left_starts: list[int], right_starts: list[int]
 ) -> None:
-    """Where each variant of one side parts from each of the other, and which token would have been the other's."""
-    left_row = layout.final_clause.index(layout.clause_of[left_begins[0]]) if left_begins else 0
-    right_row = left_row + len(left_begins)
-    for i, (x, x_begin) in enumerate(zip(left.variants, left_begins, strict=True)):
-        for j, (y, y_begin) in enumerate(zip(right.variants, right_begins, strict=True)):
-            k = _parting(x.tokens, y.tokens)
+    """For each pair of variants of the two sides: where they diverge, and the token that continues the other side."""
+    left_row = layout.final_clause.index(layout.clause_of[left_starts[0]]) if left_starts else 0
+    right_row = left_row + len(left_starts)
+    for i, (x, x_start) in enumerate(zip(left.variants, left_starts, strict=True)):
+        for j, (y, y_start) in enumerate(zip(right.variants, right_starts, strict=True)):
+            k = _first_difference(x.tokens, y.tokens)
             if k == len(x.tokens):
-                layout.offers[y_begin + k] += (ALWAYS,)
-                layout.late[left_row + i] += (y_begin + k,)
+                layout.offers[y_start + k] += (ALWAYS,)
+                layout.late[left_row + i] += (y_start + k,)
             elif k == len(y.tokens):
-                layout.offers[x_begin + k] += (ALWAYS,)
-                layout.late[right_row + j] += (x_begin + k,)
+                layout.offers[x_start + k] += (ALWAYS,)
+                layout.late[right_row + j] += (x_start + k,)
             else:
-                layout.offers[x_begin + k] += (y_begin + k,)
-                layout.offers[y_begin + k] += (x_begin + k,)
+                layout.offers[x_start + k] += (y_start + k,)
+                layout.offers[y_start + k] += (x_start + k,)
 
 
-def _parting(left: Sequence[int], right: Sequence[int]) -> int:
+def _first_difference(left: Sequence[int], right: Sequence[int]) -> int:
     """The first index at which two sequences differ, or the length of the shorter."""
     for index, (one, other) in enumerate(zip(left, right, strict=False)):
         if one != other:
@@ -94,10 +95,10 @@ def _parting(left: Sequence[int], right: Sequence[int]) -> int:
 
 
 def _add_covers(
-    layout: ClauseArrays, clauses: Sequence[Clause], begins: list[list[int]], tables: BoundaryTables
+    layout: ClauseArrays, clauses: Sequence[Clause], first_positions: list[list[int]], tables: BoundaryTables
 ) -> None:
     longer = [
-        (begins[number][index], variant)
+        (first_positions[number][index], variant)
         for number, clause in enumerate(clauses)
         if clause.role in ("insert", "target")
         for index, variant in enumerate(clause.variants)
@@ -114,7 +115,7 @@ def _add_covers(
 
 
 def _ends_inside(inner: Variant, outer: Variant, tables: BoundaryTables) -> list[int]:
-    """The indices in the outer variant's tokens at which the inner one ends."""
+    """The token indices of the outer variant at which an occurrence of the inner one ends."""
     if inner.words >= outer.words:
         return []
     size = len(inner.tokens)
@@ -126,11 +127,11 @@ def _ends_inside(inner: Variant, outer: Variant, tables: BoundaryTables) -> list
 
 
 def _may_start(inner: Variant, outer: Variant, at: int, tables: BoundaryTables) -> bool:
-    """Whether the inner variant can start here, or only its tokens stand here: "art" in "start up"."""
-    tails = {tail for tail, may in enumerate(outer.starts) if may}
+    """Whether a word boundary allows the inner variant to start here, unlike "art" in "start up"."""
+    states = {state for state, may in enumerate(outer.starts) if may}
     for token in outer.tokens[:at]:
-        tails = {int(tables.next_tail[tail, token]) for tail in tails}
-    return any(inner.starts[tail] for tail in tails)
+        states = {int(tables.next_state[state, token]) for state in states}
+    return any(inner.starts[state] for state in states)
 
 
 def _add_cover(layout: ClauseArrays, clause: int, place: int, end: int, last: int) -> None:

@@ -1,4 +1,4 @@
-"""A plan in tokens, as plain data: what the tensors of the search are packed from and what its slow twin reads."""
+"""A plan compiled to tokens, as plain data: input of both the tensor search and the reference search."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ Role = Literal["insert", "delete", "source", "target"]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One way to write a phrase in tokens."""
+    """One token sequence of a phrase."""
 
     tokens: tuple[int, ...]
-    starts: tuple[bool, ...]  # (tail,) whether the phrase may start after each tail
+    starts: tuple[bool, ...]  # (state,) whether the phrase may start in each boundary state
     words: int
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Phrases of which one is enough: one side of one edit."""
+    """Alternative phrases for one side of one edit."""
 
     role: Role
-    edit: int  # its place in the plan
-    need: int  # insert: the occurrence that meets it, from 1; delete and source: the occurrences that are free
+    edit: int  # index in the plan
+    threshold: int  # insert: occurrences required; delete and source: occurrences allowed
     variants: tuple[Variant, ...]
-    place: int = -1  # where the edit is in the source, in characters; -1: anywhere
+    place: int = -1  # character offset of the edit in the source; -1: unknown
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledPlan:
-    """A plan as the clauses of one tokenizer. An edit that cannot be written has no clauses but a reason."""
+    """The clauses of a plan for one tokenizer. An edit that cannot be tokenized has a reason instead of clauses."""
 
     plan: EditPlan
     clauses: tuple[Clause, ...]
-    impossible: dict[int, str]
+    impossible: dict[int, str]  # edit index → reason
     tables: BoundaryTables

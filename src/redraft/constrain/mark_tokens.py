@@ -1,4 +1,4 @@
-"""Marked sources in tokens, for tokenizers that have the marks."""
+"""Encodes marked sources with tokenizers that have a token for each mark."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from redraft.plan.marked_source import PLACEHOLDERS, Mark, Marked
 
 
 def add_marks(tokenizer: Any) -> None:
-    """Give a tokenizer a token for each mark and each placeholder; the model's embeddings must grow with it.
+    """Add a token for each mark and each placeholder; the embeddings of the model must be resized accordingly.
 
-    Marks are special tokens: they are never written, and text that looks like one is still text. Placeholders are
-    ordinary ones, since they are written too.
+    Marks are special tokens: the model never writes them, and text that looks like a mark is encoded as text.
+    Placeholders are ordinary tokens, because the model also writes them.
     """
     from transformers import AddedToken
 
@@ -25,7 +25,7 @@ def has_marks(tokenizer: Any) -> bool:
 
 
 class MarkTokens:
-    """The tokens of marked sources, with the special tokens that a tokenizer puts around a text."""
+    """Encodes marked sources, including the special tokens that a tokenizer adds around a text."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -36,10 +36,10 @@ class MarkTokens:
         self._first, self._last = whole[:at], whole[at + len(bare) :]
         self._backend = own_backend(tokenizer)
         if self._backend is not None:
-            self._backend.encode_special_tokens = True  # a special token in a text is read as text
+            self._backend.encode_special_tokens = True  # encode the text of a special token as ordinary text
 
     def encode(self, marked: Marked, prompt: str = "{source}") -> list[int]:
-        """`prompt` is what a decoder-only model reads around the source."""
+        """`prompt` is the prompt template of a decoder-only model."""
         before, _, after = prompt.partition("{source}")
         tokens: list[int] = list(self._first)
         for piece in (before, *marked, after):

@@ -1,4 +1,4 @@
-"""A batch of compiled plans as padded tensors: the only form in which the search sees edits."""
+"""A batch of compiled plans as padded tensors, the representation that the search uses."""
 
 from __future__ import annotations
 
@@ -10,65 +10,65 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from redraft.constrain.clause_arrays import ALWAYS, ClauseArrays, Cover, lay_out
+from redraft.constrain.clause_arrays import ALWAYS, ClauseArrays, Cover, layout_plan
 from redraft.constrain.clauses import Clause, CompiledPlan
 from redraft.constrain.word_boundaries import STATES, BoundaryTables
-from redraft.text.words import Closes
+from redraft.text.words import Boundary
 
-_WORD = 62  # bits of a group key kept in one int64
-Price = Callable[[CompiledPlan, Clause], int]
-
-
-@dataclass(frozen=True, eq=False)
-class Tables:
-    """The tail tables of a tokenizer on a device, widened to the model's vocabulary."""
-
-    next_tail: Tensor  # (tail, vocab) int64
-    closes: Tensor  # (tail, vocab) uint8
-    always_closes: Tensor  # (tail,)
+_KEY_BITS = 62  # bits of a group key in one int64
+ClauseWeight = Callable[[CompiledPlan, Clause], int]
 
 
 @dataclass(frozen=True, eq=False)
-class Nesting:
-    """Deletions and sources that may occur inside a longer phrase of the plan; positions as in ClauseArrays."""
+class DeviceTables:
+    """The boundary tables of a tokenizer on a device, padded to the model's vocabulary."""
 
-    clause: Tensor  # (batch, inner) the clause, padded by the number of clauses
-    cover: Tensor  # (batch, inner, age, n) positions of unfinished longer phrases
-    final: Tensor  # (batch, inner, age, n) positions of finished ones
-    final_waits: Tensor  # (batch, inner, age, n) … that are settled with the next token only
+    next_state: Tensor  # (state, vocab) int64
+    boundary: Tensor  # (state, vocab) uint8
+    always_boundary: Tensor  # (state,)
+
+
+@dataclass(frozen=True, eq=False)
+class NestedPhrases:
+    """Deleted and source phrases that may occur inside a longer phrase of the plan; positions as in ClauseArrays."""
+
+    clause: Tensor  # (batch, inner) clause index, padded with the number of clauses
+    cover: Tensor  # (batch, inner, age, n) positions in incomplete longer phrases
+    final: Tensor  # (batch, inner, age, n) last positions of complete longer phrases
+    final_waits: Tensor  # (batch, inner, age, n) whether the next token is needed to decide them
 
 
 @dataclass(frozen=True, eq=False)
 class PackedPlans:
-    """Axes: position, variant and clause of ClauseArrays, and the distinct tokens of a plan, all padded.
+    """Axes: position, variant and clause as in ClauseArrays, and the distinct tokens of a plan, all padded.
 
-    The last two of the distinct tokens stand for one that is never on offer and one that always is. A padded position
-    or variant belongs to the clause one past the end.
+    The last two distinct tokens are dummies: one is never available, the other always. Padded positions and variants
+    belong to the clause index one past the end.
     """
 
     tokens: Tensor  # (batch, position) -1 where padded
     first: Tensor  # (batch, position)
-    starts: Tensor  # (batch, position, tail)
+    starts: Tensor  # (batch, position, state)
     clause_of: Tensor  # (batch, position)
-    deletes: Tensor  # (batch, position) belongs to a deletion
-    offers: Tensor  # (batch, position, n) distinct tokens of the other side that part here
+    deletes: Tensor  # (batch, position) is part of a deletion
+    offers: Tensor  # (batch, position, n) distinct tokens with which the other side diverges here
     finals: Tensor  # (batch, variant) position of its last token
     final_tokens: Tensor  # (batch, variant) -1 where padded
     final_clause: Tensor  # (batch, variant)
-    late: Tensor | None  # (batch, variant, n) distinct tokens tested one token later; None: nowhere in the batch
-    waits: Tensor | None  # (batch, variant) has such tokens, so it is settled with the next token only
+    late: Tensor | None  # (batch, variant, n) distinct tokens checked one token later; None: none in the batch
+    waits: Tensor | None  # (batch, variant) has such tokens, so the next token is needed to decide it
     unique: Tensor  # (batch, distinct) each token once, -1 where padded
     unique_of: Tensor  # (batch, position)
     insert: Tensor  # (batch, clause)
     delete: Tensor  # (batch, clause)
     source: Tensor  # (batch, clause)
     target: Tensor  # (batch, clause)
-    need: Tensor  # (batch, clause)
-    place: Tensor  # (batch, clause) where in the source; -1: anywhere
-    value: Tensor  # (batch, clause) λ in whole 1e-6
+    threshold: Tensor  # (batch, clause)
+    place: Tensor  # (batch, clause) character offset in the source; -1: unknown
+    value: Tensor  # (batch, clause) λ in units of 1e-6
     bit: Tensor  # (batch, clause, word) the bit of its edit in a group key; 0 for sources
-    nesting: Nesting | None
-    tables: Tables
+    nested: NestedPhrases | None
+    tables: DeviceTables
 
     @property
     def positions(self) -> int:
@@ -76,29 +76,35 @@ class PackedPlans:
 
     @property
     def clauses(self) -> int:
-        return self.need.shape[1]
+        return self.threshold.shape[1]
 
 
 _LAYOUTS: weakref.WeakKeyDictionary[CompiledPlan, ClauseArrays] = weakref.WeakKeyDictionary()
 
 
-def layout_of(compiled: CompiledPlan) -> ClauseArrays:
+def cached_layout(compiled: CompiledPlan) -> ClauseArrays:
     if compiled not in _LAYOUTS:
-        _LAYOUTS[compiled] = lay_out(compiled)
+        _LAYOUTS[compiled] = layout_plan(compiled)
     return _LAYOUTS[compiled]
 
 
-def pack(
-    plans: Sequence[CompiledPlan], price: Price, vocab: int, device: torch.device, *, roomy: bool = False
+def pack_plans(
+    plans: Sequence[CompiledPlan],
+    weight_of: ClauseWeight,
+    vocab: int,
+    device: torch.device,
+    *,
+    round_up_sizes: bool = False,
 ) -> PackedPlans:
-    """Stack plans that share a tokenizer. `price` gives the λ of a clause.
+    """Stack plans that share a tokenizer. `weight_of` gives the λ of a clause.
 
-    `roomy` rounds every size up, so that batches of like plans have equal shapes and a captured step fits them all.
+    `round_up_sizes` rounds every size up, so that batches of similar plans have equal shapes and can share a captured
+    CUDA graph.
     """
-    layouts = [layout_of(plan) for plan in plans]
+    layouts = [cached_layout(plan) for plan in plans]
 
     def size(needed: int, step: int) -> int:
-        return -(-max(1, needed) // step) * step if roomy else max(1, needed)
+        return -(-max(1, needed) // step) * step if round_up_sizes else max(1, needed)
 
     positions = size(max(len(layout.tokens) for layout in layouts), 64)
     clauses = size(max(len(plan.clauses) for plan in plans), 16)
@@ -126,20 +132,20 @@ def pack(
     tokens = size(2 + max(len(unique) for unique in uniques), 64)
     never, always = tokens - 2, tokens - 1
 
-    def asked(layout: ClauseArrays, unique: dict[int, int], places: Sequence[int]) -> list[int]:
-        """The distinct tokens at these positions."""
+    def distinct(layout: ClauseArrays, unique: dict[int, int], places: Sequence[int]) -> list[int]:
+        """The distinct-token indices at these positions."""
         if not places:
             return []
         return list({always if place == ALWAYS else unique[layout.tokens[place]] for place in places})
 
-    known = list(zip(layouts, uniques, strict=True))
-    waits = any(places for layout in layouts for places in layout.late)
+    pairs = list(zip(layouts, uniques, strict=True))
+    has_late = any(places for layout in layouts for places in layout.late)
     variants = size(max(len(layout.finals) for layout in layouts), 64)
     starts = np.zeros((len(plans), positions, STATES), dtype=bool)
     for place, layout in enumerate(layouts):
         if layout.starts:
             starts[place, : len(layout.starts)] = layout.starts
-    words = max(1, -(-max((len(plan.plan.edits) for plan in plans), default=1) // _WORD))
+    words = max(1, -(-max((len(plan.plan.edits) for plan in plans), default=1) // _KEY_BITS))
     return PackedPlans(
         tokens=pad([layout.tokens for layout in layouts], -1, positions),
         first=pad([[int(bit) for bit in layout.first] for layout in layouts], 0, positions).bool(),
@@ -154,25 +160,25 @@ def pack(
             0,
             positions,
         ).bool(),
-        offers=pad_lists([[asked(*both, places) for places in both[0].offers] for both in known], never, positions),
+        offers=pad_lists([[distinct(*both, places) for places in both[0].offers] for both in pairs], never, positions),
         finals=pad([layout.finals for layout in layouts], 0, variants),
         final_tokens=pad([[layout.tokens[place] for place in layout.finals] for layout in layouts], -1, variants),
         final_clause=pad([layout.final_clause for layout in layouts], clauses, variants),
-        late=pad_lists([[asked(*both, places) for places in both[0].late] for both in known], never, variants)
-        if waits
+        late=pad_lists([[distinct(*both, places) for places in both[0].late] for both in pairs], never, variants)
+        if has_late
         else None,
         waits=pad([[int(bool(places)) for places in layout.late] for layout in layouts], 0, variants).bool()
-        if waits
+        if has_late
         else None,
         unique=pad([list(unique) for unique in uniques], -1, tokens),
-        unique_of=pad([[unique[token] for token in layout.tokens] for layout, unique in known], never, positions),
+        unique_of=pad([[unique[token] for token in layout.tokens] for layout, unique in pairs], never, positions),
         insert=role("insert"),
         delete=role("delete"),
         source=role("source"),
         target=role("target"),
-        need=pad([[clause.need for clause in plan.clauses] for plan in plans], 0, clauses),
+        threshold=pad([[clause.threshold for clause in plan.clauses] for plan in plans], 0, clauses),
         place=pad([[clause.place for clause in plan.clauses] for plan in plans], -1, clauses),
-        value=pad([[price(plan, clause) for clause in plan.clauses] for plan in plans], 0, clauses),
+        value=pad([[weight_of(plan, clause) for clause in plan.clauses] for plan in plans], 0, clauses),
         bit=torch.stack(
             [
                 pad([[_bit(clause, word) for clause in plan.clauses] for plan in plans], 0, clauses)
@@ -180,19 +186,19 @@ def pack(
             ],
             dim=-1,
         ),
-        nesting=_pack_nesting(layouts, positions, clauses, device, size),
-        tables=tables_on(plans[0].tables, vocab, device),
+        nested=_pack_nested(layouts, positions, clauses, device, size),
+        tables=device_tables(plans[0].tables, vocab, device),
     )
 
 
 def _bit(clause: Clause, word: int) -> int:
-    own, place = divmod(clause.edit, _WORD)
+    own, place = divmod(clause.edit, _KEY_BITS)
     return 1 << place if own == word and clause.role != "source" else 0
 
 
-def _pack_nesting(
+def _pack_nested(
     layouts: Sequence[ClauseArrays], positions: int, clauses: int, device: torch.device, size: Callable[[int, int], int]
-) -> Nesting | None:
+) -> NestedPhrases | None:
     inner = [sorted({cover.clause for cover in layout.final_covers}) for layout in layouts]
     if not any(inner):
         return None
@@ -218,7 +224,7 @@ def _pack_nesting(
     clause = np.full((len(layouts), wide), clauses, dtype=np.int64)
     for place, row in enumerate(inner):
         clause[place, : len(row)] = row
-    return Nesting(
+    return NestedPhrases(
         clause=torch.from_numpy(clause).to(device),
         cover=torch.from_numpy(table([layout.covers for layout in layouts])).to(device),
         final=torch.from_numpy(final).to(device),
@@ -226,22 +232,22 @@ def _pack_nesting(
     )
 
 
-_TABLES: weakref.WeakKeyDictionary[BoundaryTables, dict[tuple[int, str], Tables]] = weakref.WeakKeyDictionary()
+_TABLES: weakref.WeakKeyDictionary[BoundaryTables, dict[tuple[int, str], DeviceTables]] = weakref.WeakKeyDictionary()
 
 
-def tables_on(tables: BoundaryTables, vocab: int, device: torch.device) -> Tables:
-    """The tables on a device, once. Ids beyond the tokenizer's (padded output layers) never close a word."""
-    known = _TABLES.setdefault(tables, {})
+def device_tables(tables: BoundaryTables, vocab: int, device: torch.device) -> DeviceTables:
+    """The cached tables on a device. Ids beyond the tokenizer's (padded output layers) never end a word."""
+    cached = _TABLES.setdefault(tables, {})
     key = (vocab, str(device))
-    if key not in known:
-        size = tables.closes.shape[1]
-        # One column more than the model can choose: the last stands for "no token".
+    if key not in cached:
+        size = tables.boundary.shape[1]
+        # One extra column, the last, for "no token".
         after = np.tile(np.arange(STATES, dtype=np.int64)[:, None], max(vocab, size) + 1)
-        closes = np.full((STATES, max(vocab, size) + 1), Closes.LATER, dtype=np.uint8)
-        after[:, :size], closes[:, :size] = tables.next_tail, tables.closes
-        known[key] = Tables(
+        boundary = np.full((STATES, max(vocab, size) + 1), Boundary.UNDECIDED, dtype=np.uint8)
+        after[:, :size], boundary[:, :size] = tables.next_state, tables.boundary
+        cached[key] = DeviceTables(
             torch.from_numpy(after).to(device),
-            torch.from_numpy(closes).to(device),
-            torch.from_numpy(tables.always_closes).to(device),
+            torch.from_numpy(boundary).to(device),
+            torch.from_numpy(tables.always_boundary).to(device),
         )
-    return known[key]
+    return cached[key]

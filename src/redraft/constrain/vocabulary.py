@@ -1,4 +1,4 @@
-"""What a tokenizer must tell us: the text behind each token, and the tokens of a text."""
+"""The interface to tokenizers: the text of each token, and the tokens of a text."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Any, Protocol
 
-from redraft.constrain.word_boundaries import BoundaryTables, tail_tables
+from redraft.constrain.word_boundaries import BoundaryTables, boundary_tables
 from redraft.errors import ModelError
 from redraft.text.words import split_words
 
 
 class Vocabulary(Protocol):
-    """The view of a tokenizer that plans are compiled with."""
+    """What the compiler of plans needs from a tokenizer."""
 
     @property
     def texts(self) -> Sequence[bytes | None]:
-        """(vocab,) what a token writes in the middle of a text; None: a special token."""
+        """(vocab,) the text that a token adds in the middle of a text; None for special tokens."""
 
     @property
     def special(self) -> frozenset[int]: ...
 
     @property
     def unknown(self) -> int | None:
-        """The token that stands for what cannot be encoded; one of `special`."""
+        """The token for text that cannot be encoded; one of `special`."""
 
     @property
     def tables(self) -> BoundaryTables: ...
@@ -36,7 +36,7 @@ class Vocabulary(Protocol):
 
 
 class WordVocabulary:
-    """Whole words, joined by spaces: the vocabulary of scripted models."""
+    """A vocabulary of whole words separated by spaces, for scripted models."""
 
     def __init__(self, words: Sequence[str], special: Iterable[str] = ()) -> None:
         self.words = tuple(words)
@@ -47,10 +47,10 @@ class WordVocabulary:
 
     @cached_property
     def tables(self) -> BoundaryTables:
-        return tail_tables(self.texts)
+        return boundary_tables(self.texts)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Tokens of each text; a word that is not in the vocabulary is -1."""
+        """The tokens of each text; -1 for a word that is not in the vocabulary."""
         return [[token for chunk in text.split() for token in self._encode_chunk(chunk)] for text in texts]
 
     def _encode_chunk(self, chunk: str) -> list[int]:
@@ -63,25 +63,25 @@ class WordVocabulary:
 
 
 class TokenizerVocabulary:
-    """A tokenizer of `transformers`, of whatever kind."""
+    """Any tokenizer of `transformers`."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self.special = frozenset(tokenizer.all_special_ids)
-        # GPT-2 names its end token here too, which no text is encoded with.
-        taken = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id)
-        self.unknown: int | None = None if tokenizer.unk_token_id in taken else tokenizer.unk_token_id
+        # GPT-2 uses its end token as unknown token too, but never encodes a text with it.
+        reserved = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id)
+        self.unknown: int | None = None if tokenizer.unk_token_id in reserved else tokenizer.unk_token_id
         self.texts = _token_texts(tokenizer, self.special)
         self._fast = own_backend(tokenizer)
 
     @cached_property
     def tables(self) -> BoundaryTables:
-        return tail_tables(self.texts)
+        return boundary_tables(self.texts)
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
         if self._fast is not None:
             return [found.ids for found in self._fast.encode_batch_fast(list(texts), add_special_tokens=False)]
-        # As targets: Marian writes with another SentencePiece model than it reads with.
+        # Encode as targets: Marian has separate SentencePiece models for source and target.
         encoded: list[list[int]] = self._tokenizer(text_target=list(texts), add_special_tokens=False)["input_ids"]
         return encoded
 
@@ -94,7 +94,7 @@ _KNOWN: weakref.WeakKeyDictionary[Any, TokenizerVocabulary] = weakref.WeakKeyDic
 
 
 def vocabulary_of(tokenizer: Any) -> Vocabulary:
-    """The vocabulary of a tokenizer, made once for each tokenizer (anew if tokens were added to it)."""
+    """The cached vocabulary of a tokenizer; built again if tokens were added."""
     if hasattr(tokenizer, "texts") and hasattr(tokenizer, "tables"):
         own: Vocabulary = tokenizer
         return own
@@ -110,10 +110,10 @@ def vocabulary_of(tokenizer: Any) -> Vocabulary:
 
 
 def own_backend(tokenizer: Any) -> Any:
-    """A copy of the Rust tokenizer inside a tokenizer of `transformers`; None where there is none.
+    """A copy of the Rust tokenizer inside a tokenizer of `transformers`; None if there is none.
 
-    Called directly, it encodes short phrases several times as fast. Padding and truncation that other callers set on
-    the original do not reach the copy.
+    Called directly, it encodes short phrases several times faster. The copy is not affected by padding and truncation
+    that other callers set on the original.
     """
     backend = getattr(tokenizer, "backend_tokenizer", None)
     if backend is None:
@@ -132,17 +132,17 @@ def _token_texts(tokenizer: Any, special: frozenset[int]) -> list[bytes | None]:
         return [
             None if token in special or name is None else _from_byte_alphabet(name) for token, name in enumerate(names)
         ]
-    shown = _shown_after_a_word(tokenizer, names, special)
+    decoded = _decoded_after_a_word(tokenizer, names, special)
     if "ByteFallback" in decoder or not decoder:
         for token, name in enumerate(names):
             byte = re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", name or "")
             if byte:
-                shown[token] = bytes([int(byte[1], 16)])
-    return shown
+                decoded[token] = bytes([int(byte[1], 16)])
+    return decoded
 
 
-def _shown_after_a_word(tokenizer: Any, names: Sequence[str | None], special: frozenset[int]) -> list[bytes | None]:
-    """What each token adds to a decoded text, which shows the space that WordPiece, SentencePiece and others imply."""
+def _decoded_after_a_word(tokenizer: Any, names: Sequence[str | None], special: frozenset[int]) -> list[bytes | None]:
+    """The text that each token adds after a word, with the space that WordPiece or SentencePiece implies."""
     anchor = next(
         (token for token, name in enumerate(names) if token not in special and name and name.strip("▁#").isalpha()), 0
     )
@@ -160,10 +160,10 @@ def _shown_after_a_word(tokenizer: Any, names: Sequence[str | None], special: fr
 
 
 def _byte_alphabet() -> dict[str, int]:
-    """Byte-level BPE writes each byte as a printable character: itself if it is one, else the next free code point."""
-    escape_control = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1)]
-    alphabet = {chr(byte): byte for byte in escape_control}
-    for offset, byte in enumerate(byte for byte in range(256) if byte not in set(escape_control)):
+    """Byte-level BPE maps each byte to a printable character: itself if printable, else the next free code point."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(0xA1, 0xAC + 1), *range(0xAE, 0xFF + 1)]
+    alphabet = {chr(byte): byte for byte in printable}
+    for offset, byte in enumerate(byte for byte in range(256) if byte not in set(printable)):
         alphabet[chr(256 + offset)] = byte
     return alphabet
 
@@ -174,4 +174,4 @@ _BYTES = _byte_alphabet()
 def _from_byte_alphabet(name: str) -> bytes:
     if all(character in _BYTES for character in name):
         return bytes(_BYTES[character] for character in name)
-    return name.encode("utf-8", "replace")  # a token added by hand stands for itself
+    return name.encode("utf-8", "replace")  # a manually added token is its own text

@@ -1,1 +1,1 @@
-"""A plan and a model → text, with a verdict for each edit."""
+"""The search: a plan and a model → candidate texts, with a verdict for each edit."""

@@ -1,4 +1,4 @@
-"""The settings of the search, each with its default, help and checks, and small files of them."""
+"""The settings of the search, each with its default, help text and limits; reading and writing settings files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
 from redraft.errors import ConfigError, did_you_mean
-from redraft.files import replacing
+from redraft.files import atomic_write
 from redraft.reading import read_toml
 from redraft.settings_checks import check_setting
 
-_MOST_BEAMS, _MOST_TOKENS = 1_000, 10_000  # memory and time grow with their product
-_WHOLE = 1 << 30  # of others
+_MAX_BEAMS, _MAX_TOKENS = 1_000, 10_000  # memory and time grow with their product
+_MAX_INTEGER = 1 << 30  # limit of the other integer settings
 
 
 def _setting(default: Any, help: str, least: float = -math.inf, most: float = math.inf) -> Any:
@@ -25,49 +25,72 @@ def _setting(default: Any, help: str, least: float = -math.inf, most: float = ma
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodeConfig:
-    """How to search. docs/search.md explains each of these."""
+    """Settings of the search. docs/search.md specifies each of them."""
 
-    method: Literal["edit", "beam", "negative", "neurologic"] = _setting("edit", "how edits steer the search")
-    beams: int = _setting(20, "rows kept for each sentence", 1, _MOST_BEAMS)
+    method: Literal["edit", "beam", "negative", "neurologic"] = _setting("edit", "decoding method")
+    beams: int = _setting(20, "beam size", 1, _MAX_BEAMS)
     width: int | None = _setting(
-        None, "tokens each row expands, and so the siblings of each; 2 · beams if not given", 1, _MOST_TOKENS
-    )
-    alpha: int = _setting(200, "nodes of a sentence kept at each step, the likeliest first", 1, _WHOLE)
-    lambdas: tuple[float, float, float] = _setting((1.0, 1.0, 1.0), "weight of insertions, deletions, substitutions")
-    scale: Literal["edit", "kind"] = _setting(
-        "edit", "edit: λ for each edit; kind: λ/Σλ shared by the edits of a kind, the released program's scale"
-    )
-    delta: float | None = _setting(2.0, "drop nodes whose edit score is this far below the best; none: never", 0)
-    group_by: Literal["all", "positive"] = _setting("all", "group nodes by all edits, or insertions and substitutions")
-    end: Literal["always", "likeliest", "met", "either"] = _setting(
-        "always", "when a sentence with unmet edits may end: always, if that is likeliest, never, or one of the two"
-    )
-    choose: Literal["edits", "sum"] = _setting("edits", "rank finished sentences by edits first, or by the sum")
-    stop: Literal["open", "exact"] = _setting("open", "exact: go on while unmet edits could still raise a score")
-    admit_unmet: bool = _setting(False, "add the next token of every unmet edit to a row's list")
-    admit_gap: float = _setting(10.0, "but only within this log-probability of the row's likeliest token", 0)
-    ahead: int | None = _setting(
         None,
-        "rewards count only while at most so many edits before them in the source are unmet; none: always",
-        0,
-        _WHOLE,
+        "candidate tokens expanded per hypothesis (siblings of each other); 2 · beams if not given",
+        1,
+        _MAX_TOKENS,
     )
-    strict: bool = _setting(True, "a substitution counts only where its other side was among the siblings")
-    begun: bool = _setting(
-        False, "a phrase of an unmet edit that is begun counts as pending, so that it is gone on with"
+    alpha: int = _setting(200, "most likely candidates kept per sentence and step", 1, _MAX_INTEGER)
+    lambdas: tuple[float, float, float] = _setting(
+        (1.0, 1.0, 1.0), "edit weights λ of insertions, deletions and substitutions"
     )
-    forbid: bool = _setting(False, "deletions and what is substituted are never written, as with negative")
-    tell: bool = _setting(True, "write the plan into the source, for models that were trained to read it")
-    beta: int = _setting(2, "neurologic: how many clauses a node may be behind the best", 0, _WHOLE)
-    ban: Literal["word", "token"] = _setting("word", "negative: forbid closing the banned word, or its last token")
-    length_penalty: float = _setting(1.0, "finished sentences are ranked by log-probability / length ** this", -10, 10)
+    scale: Literal["edit", "kind"] = _setting(
+        "edit",
+        "each edit weighs λ (edit), or all edits of a kind share λ/Σλ (kind), as in the paper's released program",
+    )
+    delta: float | None = _setting(
+        2.0, "prune candidates whose edit score is more than this below the best; none: no pruning", 0
+    )
+    group_by: Literal["all", "positive"] = _setting(
+        "all", "group candidates by satisfied edits (all), or by satisfied insertions and substitutions only (positive)"
+    )
+    end: Literal["always", "likeliest", "met", "either"] = _setting(
+        "always",
+        "EOS policy: always allowed (always), allowed only as top-1 token (likeliest), only when all insertions and "
+        "substitutions are satisfied (met), or in both of these cases (either)",
+    )
+    choose: Literal["edits", "sum"] = _setting(
+        "edits", "final ranking by edit score, then log-probability (edits), or by their sum (sum)"
+    )
+    stop: Literal["open", "exact"] = _setting(
+        "open", "stopping rule; exact also continues while unsatisfied edits could still raise a score"
+    )
+    admit_unmet: bool = _setting(
+        False, "add the next token of each unsatisfied insertion or substitution to the candidate tokens"
+    )
+    admit_gap: float = _setting(
+        10.0, "with admit_unmet: add a token only if its log-probability is at most this far below the top-1 token's", 0
+    )
+    ahead: int | None = _setting(
+        None, "reward an edit only if at most N earlier edits (source order) are unsatisfied; none: always", 0,
+        _MAX_INTEGER,
+    )  # fmt: skip
+    strict: bool = _setting(True, "count a substitution only if its alternative was among the candidate tokens")
+    begun: bool = _setting(False, "a partially generated phrase counts as pending, so the search continues it")
+    forbid: bool = _setting(False, "ban deleted and substituted phrases, as method negative does")
+    tell: bool = _setting(True, "mark the plan in the model input, for models trained to read plans")
+    beta: int = _setting(
+        2, "neurologic: prune candidates that are more than this many satisfied clauses behind the best", 0,
+        _MAX_INTEGER,
+    )  # fmt: skip
+    ban: Literal["word", "token"] = _setting(
+        "word", "negative: ban completing the phrase as whole words (word), or its last token (token)"
+    )
+    length_penalty: float = _setting(
+        1.0, "length penalty p: finished hypotheses are ranked by log-probability / length ** p", -10, 10
+    )
     early_stopping: bool | Literal["never"] = _setting(False, "as in transformers, for sentences without edits")
-    min_tokens: int = _setting(0, "tokens before the end may come", 0, _MOST_TOKENS)
+    min_tokens: int = _setting(0, "minimum output length in tokens", 0, _MAX_TOKENS)
     max_tokens: int | None = _setting(
-        None, "tokens at most, the end included; 2 · source tokens + 10 if not given", 1, _MOST_TOKENS
+        None, "maximum output length in tokens, EOS included; 2 · source tokens + 10 if not given", 1, _MAX_TOKENS
     )
-    no_repeat_ngram: int = _setting(0, "no n-gram of this size twice; 0: allowed", 0, _WHOLE)
-    candidates: int = _setting(1, "finished sentences to return, distinct as text; at most `beams`", 1, _MOST_BEAMS)
+    no_repeat_ngram: int = _setting(0, "no-repeat n-gram size; 0 disables", 0, _MAX_INTEGER)
+    candidates: int = _setting(1, "finished hypotheses to return, distinct as text; at most `beams`", 1, _MAX_BEAMS)
 
     def __post_init__(self) -> None:
         for setting in fields(self):
@@ -76,10 +99,13 @@ class DecodeConfig:
                 check_setting(setting.name, getattr(self, setting.name), _HINTS[setting.name], **limits)
         lambdas: Any = self.lambdas
         if not isinstance(lambdas, list | tuple) or len(lambdas) != 3 or not all(map(_is_weight, lambdas)):
-            raise ConfigError(f"lambdas are {lambdas!r}", "Give three finite numbers of at least 0: I, D, R.")
+            raise ConfigError(
+                f"lambdas are {lambdas!r}",
+                "Give three finite numbers of at least 0: insertion, deletion, substitution.",
+            )
         if self.candidates > self.beams:
             raise ConfigError(
-                f"candidates={self.candidates} but beams={self.beams}", "Ask for fewer, or search with more beams."
+                f"candidates={self.candidates} but beams={self.beams}", "Use fewer candidates or more beams."
             )
 
     @property
@@ -90,8 +116,8 @@ class DecodeConfig:
         return replace(self, **changes)
 
 
-# What `redraft simplify`, the service and `Simplifier.load` search with: a model that reads its plan needs few rows,
-# and an edit is not worth a sentence that nobody would write.
+# The preset of `redraft simplify`, the service and `Simplifier.load`. A model that reads its plan needs only a small
+# beam, and lower edit weights keep the search from forcing an edit into an unnatural sentence.
 SIMPLIFY: Mapping[str, Any] = {
     "beams": 4, "lambdas": (0.5, 0.5, 0.5), "group_by": "positive", "ahead": 0, "choose": "sum", "end": "likeliest",
     "admit_unmet": True, "begun": True,
@@ -106,19 +132,19 @@ def _is_weight(value: Any) -> bool:
 
 
 SIMPLIFY_NAME = "simplify"
-_NONE = "none"  # TOML has no word for it
+_NONE = "none"  # TOML has no null
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
-    """The settings that a file names, checked; the others keep their defaults. `simplify` is no file but SIMPLIFY."""
+    """The settings given in a TOML file, validated; the name "simplify" stands for the preset SIMPLIFY instead."""
     if str(path) == SIMPLIFY_NAME:
         return dict(SIMPLIFY)
-    found = read_toml(path, "Write one setting on each line: delta = 2.0")
+    given = read_toml(path, "Write one setting per line, for example: delta = 2.0")
     names = [field.name for field in fields(DecodeConfig)]
-    for name in found:
+    for name in given:
         if name not in names:
-            raise ConfigError(f"{path}: there is no setting {name!r}.", did_you_mean(name, names))
-    settings = {name: _value(value) for name, value in found.items()}
+            raise ConfigError(f"{path}: unknown setting {name!r}.", did_you_mean(name, names))
+    settings = {name: _from_toml(value) for name, value in given.items()}
     try:
         DecodeConfig(**settings)
     except ConfigError as error:
@@ -126,21 +152,21 @@ def read_config(path: str | Path) -> dict[str, Any]:
     return settings
 
 
-def write_config(path: str | Path, config: DecodeConfig, remarks: Sequence[str] = ()) -> None:
-    """All settings that are not the defaults, and the method; remarks stand above them."""
-    plain = DecodeConfig()
-    lines = [f"# {remark}" for remark in remarks]
-    for known in fields(DecodeConfig):
-        value = getattr(config, known.name)
-        if known.name == "method" or value != getattr(plain, known.name):
-            lines.append(f"{known.name} = {_written(value)}")
-    with replacing(Path(path)) as file:
+def write_config(path: str | Path, config: DecodeConfig, comments: Sequence[str] = ()) -> None:
+    """Write the method and all settings that differ from the defaults, below the comments."""
+    default = DecodeConfig()
+    lines = [f"# {comment}" for comment in comments]
+    for setting in fields(DecodeConfig):
+        value = getattr(config, setting.name)
+        if setting.name == "method" or value != getattr(default, setting.name):
+            lines.append(f"{setting.name} = {_to_toml(value)}")
+    with atomic_write(Path(path)) as file:
         file.write(("\n".join(lines) + "\n").encode("utf-8"))
 
 
-def _value(value: Any) -> Any:
+def _from_toml(value: Any) -> Any:
     return None if value == _NONE else tuple(value) if isinstance(value, list) else value
 
 
-def _written(value: Any) -> str:
+def _to_toml(value: Any) -> str:
     return json.dumps(_NONE if value is None else list(value) if isinstance(value, tuple) else value)

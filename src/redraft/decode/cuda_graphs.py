@@ -1,8 +1,9 @@
 """Steps replayed from CUDA graphs.
 
-At the sizes of beam search a GPU waits for its kernels to be launched, some hundreds a step. A graph launches them all
-by one call. It is captured for a shape and serves every batch of that shape; sizes are rounded up so that batches share
-one. Either the search's own step is held (for any model), or the model's step with it.
+At the tensor sizes of beam search, a GPU spends its time waiting for kernel launches, some hundreds per step. A graph
+launches them all with one call. A graph is captured for one set of shapes and serves every batch with these shapes;
+sizes are rounded up so that batches can share a graph. The graph holds either the step of the search alone (for any
+model), or the steps of the model and the search together.
 """
 
 from __future__ import annotations
@@ -20,26 +21,29 @@ from redraft.decode.fixed_shape_steps import FixedSteps, can_be_fixed
 from redraft.decode.step import State, Stepper
 from redraft.decode.step_model import StepModel
 
-_KEEP = 8  # graphs of different shapes kept at a time
+_MAX_GRAPHS = 8  # kept at a time
 
 
 class Graphs:
-    """Captured steps by shape. One object for each model: what is captured of a model stays tied to its weights."""
+    """Captured steps by shape. One object per model: a captured step is bound to the weights of its model."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[Any, ...], _SearchStep | _WholeStep] = OrderedDict()
+        self._graphs: OrderedDict[tuple[Any, ...], _SearchGraph | _FullGraph] = OrderedDict()
         self._seen: set[tuple[Any, ...]] = set()
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._graphs)
 
-    def mover(
+    def runner(
         self, model: StepModel, stepper: Stepper, log_prob: Tensor, *, whole: bool
-    ) -> SearchReplayed | WholeReplayed | None:
-        """Rows that move by replay; None where a shape comes for the first time and only the search would be held."""
-        state = stepper.begin(log_prob)
+    ) -> SearchReplay | FullReplay | None:
+        """A runner that replays graphs; None if only the search would be captured and the shape is new.
+
+        `whole`: capture the step of the model too, where it can run in fixed buffers.
+        """
+        state = stepper.initial_state(log_prob)
         key = (
-            stepper.config, stepper.columns, stepper.follows, tuple(stepper.end_tokens), stepper.forced_end,
+            stepper.config, stepper.columns, stepper.tracks_edits, tuple(stepper.end_tokens), stepper.forced_end,
             id(stepper.plans[0].tables), *_shapes((stepper.setup, state)), *_shapes(log_prob),
         )  # fmt: skip
         if whole and can_be_fixed(model):
@@ -47,73 +51,71 @@ class Graphs:
         if key not in self._seen:
             self._seen.add(key)
             return None
-        if key not in self._known:
-            self._keep(key, _SearchStep(stepper, state, log_prob))
-        held = self._known[key]
-        assert isinstance(held, _SearchStep)
-        held.load(stepper, state)
-        return SearchReplayed(model, held, log_prob)
+        if key not in self._graphs:
+            self._store(key, _SearchGraph(stepper, state, log_prob))
+        graph = self._graphs[key]
+        assert isinstance(graph, _SearchGraph)
+        graph.load(stepper, state)
+        return SearchReplay(model, graph, log_prob)
 
-    def _whole(
-        self, key: tuple[Any, ...], model: Any, stepper: Stepper, state: State, log_prob: Tensor
-    ) -> WholeReplayed:
+    def _whole(self, key: tuple[Any, ...], model: Any, stepper: Stepper, state: State, log_prob: Tensor) -> FullReplay:
         state, first = stepper.step(state, log_prob, may_cut=True)
         moving = (state, first.parent, first.token)
         source_room = -(-model.source_length() // 8) * 8
         key = (*key, source_room, model.prompt_length())
-        if key not in self._known:
-            self._keep(key, _WholeStep(model, stepper, moving, source_room))
-        held = self._known[key]
-        assert isinstance(held, _WholeStep)
-        held.load(model, stepper, moving)
-        return WholeReplayed(held)
+        if key not in self._graphs:
+            self._store(key, _FullGraph(model, stepper, moving, source_room))
+        graph = self._graphs[key]
+        assert isinstance(graph, _FullGraph)
+        graph.load(model, stepper, moving)
+        return FullReplay(graph)
 
-    def _keep(self, key: tuple[Any, ...], held: _SearchStep | _WholeStep) -> None:
-        self._known[key] = held
-        if len(self._known) > _KEEP:
-            self._known.popitem(last=False)
+    def _store(self, key: tuple[Any, ...], graph: _SearchGraph | _FullGraph) -> None:
+        self._graphs[key] = graph
+        if len(self._graphs) > _MAX_GRAPHS:
+            self._graphs.popitem(last=False)
 
 
 @cache
 def step_graphs() -> Graphs:
-    """The search's own steps, which no model is part of: shared by all."""
+    """Captured steps of the search alone, shared by all models."""
     return Graphs()
 
 
-class SearchReplayed:
-    """The model launched as ever, the search replayed."""
+class SearchReplay:
+    """Runs the model normally and replays the step of the search."""
 
-    def __init__(self, model: StepModel, held: _SearchStep, log_prob: Tensor) -> None:
+    def __init__(self, model: StepModel, graph: _SearchGraph, log_prob: Tensor) -> None:
         self._model = model
-        self._held = held
+        self._graph = graph
         self._log_prob: Tensor | None = log_prob
-        self.state = held.state
+        self.state = graph.state
 
-    def move(self, *, may_cut: bool) -> None:
+    def advance(self, *, may_cut: bool) -> None:
         if self._log_prob is None:
-            self._model.reorder(self._held.parent)
-            self._log_prob = self._model.step(self._held.token)
-        self._held.log_prob.copy_(self._log_prob)
+            self._model.reorder(self._graph.parent)
+            self._log_prob = self._model.step(self._graph.token)
+        self._graph.log_prob.copy_(self._log_prob)
         self._log_prob = None
-        self._held.replay()
+        self._graph.replay()
 
 
-class WholeReplayed:
-    """Model and search replayed together; the first step was made before, since the prompt is read there."""
+class FullReplay:
+    """Replays model and search together; the first step, which reads the prompt, has already been done."""
 
-    def __init__(self, held: _WholeStep) -> None:
-        self._held = held
+    def __init__(self, graph: _FullGraph) -> None:
+        self._graph = graph
         self._first = True
-        self.state = held.state
+        self.state = graph.state
 
-    def move(self, *, may_cut: bool) -> None:
+    def advance(self, *, may_cut: bool) -> None:
         if not self._first:
-            self._held.replay()
+            self._graph.replay()
         self._first = False
 
 
-class _SearchStep:
-    """The search's step in a graph, and the buffers it reads and writes."""
+class _SearchGraph:
+    """A graph of the search's step, and the buffers it reads and writes."""
 
     def __init__(self, stepper: Stepper, state: State, log_prob: Tensor) -> None:
         self._stepper = stepper
@@ -121,7 +123,7 @@ class _SearchStep:
         self.state = _clone(state)
         self.parent = torch.zeros_like(state.log_prob, dtype=torch.int64)
         self.token = torch.zeros_like(self.parent)
-        self.replay = _captured(self._step, lambda: self.load(stepper, state), log_prob.device)
+        self.replay = _capture(self._step, lambda: self.load(stepper, state), log_prob.device)
 
     def load(self, stepper: Stepper, state: State) -> None:
         _copy(self._stepper.setup, stepper.setup)
@@ -132,14 +134,14 @@ class _SearchStep:
         _copy((self.state, self.parent, self.token), (state, step.parent, step.token))
 
 
-class _WholeStep:
-    """The model's step and the search's in one graph, and the buffers they read and write."""
+class _FullGraph:
+    """A graph of the model's step and the search's, and the buffers they read and write."""
 
     def __init__(self, model: Any, stepper: Stepper, moving: tuple[State, Tensor, Tensor], source_room: int) -> None:
         self._stepper = stepper
         self._fixed = FixedSteps(model, stepper.room, source_room)
         self.state, self._parent, self._token = _clone(moving)
-        self.replay = _captured(self._step, lambda: self.load(model, stepper, moving), self._token.device)
+        self.replay = _capture(self._step, lambda: self.load(model, stepper, moving), self._token.device)
 
     def load(self, model: Any, stepper: Stepper, moving: tuple[State, Tensor, Tensor]) -> None:
         self._fixed.load(model)
@@ -152,13 +154,13 @@ class _WholeStep:
         _copy((self.state, self._parent, self._token), (state, step.parent, step.token))
 
 
-def _captured(step: Callable[[], None], load: Callable[[], None], device: torch.device) -> Callable[[], None]:
-    """The step as a replay of its graph; without a GPU the step itself, so that the buffers can be tested anywhere."""
+def _capture(step: Callable[[], None], load: Callable[[], None], device: torch.device) -> Callable[[], None]:
+    """The replay of a captured step; without a GPU the step itself, so that the buffers can be tested anywhere."""
     if device.type != "cuda":
         return step
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):  # libraries set themselves up on their first calls, which a graph cannot hold
+    with torch.cuda.stream(stream):  # libraries initialise on their first calls, which cannot be captured
         for _ in range(2):
             load()
             step()
@@ -193,7 +195,7 @@ def _clone(value: Any) -> Any:
 
 
 def _copy(into: Any, value: Any) -> None:
-    """Copy every tensor of one structure into the same structure of another batch."""
+    """Copy every tensor of a structure into the same structure of another batch."""
     if into is value:
         return
     if isinstance(into, Tensor):

@@ -1,4 +1,4 @@
-"""What each edit is worth to the search, in whole 10⁻⁶ so that the order of sums never decides."""
+"""The weight λ of each edit, in units of 10⁻⁶: integer sums do not depend on the order of their terms."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections import Counter
 from functools import cache
 
 from redraft.constrain.clauses import Clause, CompiledPlan
-from redraft.constrain.packed_plans import Price
+from redraft.constrain.packed_plans import ClauseWeight
 from redraft.decode.config import DecodeConfig
 from redraft.plan.edits import KINDS
 
 UNIT = 1_000_000
-_MOST = 1e6  # an edit worth more than this is worth this: sums must fit in 60 bits
+_MAX_WEIGHT = 1e6  # larger weights are cut to this: sums must fit in 60 bits
 
 
-def price_of(config: DecodeConfig) -> Price:
+def price_of(config: DecodeConfig) -> ClauseWeight:
     """The λ of a clause under these settings. `neurologic` counts clauses met."""
 
     @cache
@@ -29,16 +29,16 @@ def price_of(config: DecodeConfig) -> Price:
         if config.scale == "kind":
             total = sum(config.lambdas)
             share = share / total / kinds_in(compiled)[edit.kind] if total else 0.0
-        return round(min(share * edit.weight, _MOST) * UNIT)
+        return round(min(share * edit.weight, _MAX_WEIGHT) * UNIT)
 
     return price
 
 
 def delta_of(config: DecodeConfig) -> int | None:
-    """How far behind a node may be; None: any distance."""
+    """How far the edit score of a node may be below the best; None: any distance."""
     if config.method == "neurologic":
         return config.beta * UNIT
-    if config.delta is None or config.delta > 1000 * _MOST:
+    if config.delta is None or config.delta > 1000 * _MAX_WEIGHT:
         return None
     return round(config.delta * UNIT)
 

@@ -1,4 +1,4 @@
-"""A folder with a model of `transformers` whose weights are in 8 bits."""
+"""A folder with a model of `transformers` in 8-bit weights."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import torch
 from safetensors import SafetensorError
 
 from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
-from redraft.trust import for_code
+from redraft.trust import remote_code_kwargs
 
 _WEIGHTS = "model.8bit.safetensors"
-# Weights that share a scale. The vectors of all-MiniLM-L6-v2 are 1.9 % off then, and 3.3 % with a scale for each row.
+# Weights that share a scale. The vectors of all-MiniLM-L6-v2 differ by 1.9 %, and by 3.3 % with a scale for each row.
 _GROUP = 64
 
 
 def save_eight_bit_model(model: Any, tokenizer: Any, folder: str | Path) -> None:
-    """Write what `load_model` reads: configuration, tokenizer, and a byte for each weight."""
+    """Write configuration, tokenizer and 8-bit weights as `load_model` reads them."""
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     config = deepcopy(model.config)
-    config.architectures = [type(model).__name__]  # a model made in memory does not say what it is
+    config.architectures = [type(model).__name__]  # a model made in memory does not state its class
     config.dtype = torch.float32
     config.save_pretrained(path)
     model.generation_config.save_pretrained(path)
@@ -41,10 +41,10 @@ def load_eight_bit_model(folder: str | Path, dtype: torch.dtype | None = None) -
     import transformers
 
     path = Path(folder)
-    config = transformers.AutoConfig.from_pretrained(path, **for_code())
+    config = transformers.AutoConfig.from_pretrained(path, **remote_code_kwargs())
     named = getattr(transformers, str((config.architectures or [""])[0]), None)
     if not (isinstance(named, type) and issubclass(named, transformers.PreTrainedModel)):
-        raise ValueError(f"config.json names no model of transformers: {config.architectures}")
+        raise ValueError(f"config.json names no model class of transformers: {config.architectures}")
     kind: Any = named
     try:
         weights = load_eight_bit(path / _WEIGHTS)
@@ -54,7 +54,7 @@ def load_eight_bit_model(folder: str | Path, dtype: torch.dtype | None = None) -
         model, found = kind.from_pretrained(
             None, config=config, state_dict=weights, dtype=dtype or torch.float32, output_loading_info=True
         )
-    if found["missing_keys"]:  # transformers would have drawn them at random
+    if found["missing_keys"]:  # transformers has initialised them at random
         raise ValueError(f"{_WEIGHTS} lacks {min(found['missing_keys'])}")
     model.generation_config = transformers.GenerationConfig.from_pretrained(path)
     return model
@@ -62,7 +62,7 @@ def load_eight_bit_model(folder: str | Path, dtype: torch.dtype | None = None) -
 
 @contextmanager
 def _no_progress_bar() -> Iterator[None]:
-    """transformers would show one for a few hundredths of a second."""
+    """Without the bar that transformers would show for a few hundredths of a second."""
     from transformers.utils import logging
 
     bars: Any = logging  # its functions have no types

@@ -1,4 +1,4 @@
-"""A `transformers` model's step in fixed buffers: the same work at the same addresses, as a CUDA graph needs it."""
+"""Steps of a `transformers` model in fixed buffers: the same shapes and addresses, as a CUDA graph requires."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from redraft.decode.transformers_steps import TransformersSteps
 
 
 class _FixedLayer(CacheLayerMixin):  # type: ignore[no-untyped-call]
-    """Keys and values of one layer in a buffer with room for all steps; `written` is shared by the layers."""
+    """Keys and values of one layer in a buffer for all steps; `written` (tokens so far) is shared by the layers."""
 
     is_sliding = False
 
@@ -44,7 +44,7 @@ class _FixedLayer(CacheLayerMixin):  # type: ignore[no-untyped-call]
         return self.keys, self.values
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
-        raise AssertionError("a fixed layer is made whole")
+        raise AssertionError("a fixed layer is complete when it is made")
 
     def get_seq_length(self) -> Any:
         return self.written
@@ -69,7 +69,7 @@ def can_be_fixed(model: Any) -> bool:
 
 
 class FixedSteps:
-    """Takes over from a started TransformersSteps and goes on step by step without allocating anything that lasts."""
+    """Continues a started TransformersSteps, step by step, without new lasting allocations."""
 
     def __init__(self, started: TransformersSteps, room: int, source_room: int) -> None:
         cache = started.cache
@@ -94,8 +94,8 @@ class FixedSteps:
         }
         self._across: list[_FixedLayer] = []
         if self._encoder_decoder:
-            # All rows of a sentence read the same source, so one copy of its keys and values is enough for models that
-            # leave attention to us; T5 and others compute it themselves and get one for each row.
+            # All rows of a sentence attend to the same source, so one copy of its keys and values is enough for models
+            # that use our attention function; T5 and others compute attention themselves and get a copy for each row.
             self._share = started.beams if self._configs else 1
             self._across = [
                 _FixedLayer(layer, source_room, self._written, self._share)
@@ -105,11 +105,11 @@ class FixedSteps:
             self._cache.is_updated = dict.fromkeys(range(len(self._across)), True)
             self._read = self._mask.new_empty(first.shape[0] // self._share, 1, 1, source_room)
             hidden = started.inputs["encoder_outputs"][0]
-            # Only its presence is asked for: keys and values of the source are in the cache.
+            # Only its presence matters: the keys and values of the source are in the cache.
             self._encoded = (hidden.new_zeros(hidden.shape[0], source_room, hidden.shape[2]),)
 
     def load(self, started: TransformersSteps) -> None:
-        """Copy a batch in: its cache after the first step, its masks, its positions."""
+        """Copy a batch into the buffers: its cache after the first step, its masks, its positions."""
         cache = started.cache
         own = cache.self_attention_cache if self._encoder_decoder else cache
         for fixed, layer in zip(self._layers, own.layers, strict=True):
@@ -132,7 +132,7 @@ class FixedSteps:
 
     @contextmanager
     def _attention(self) -> Iterator[None]:
-        """Attention for one token a row: the kernels made for long texts are slow at that."""
+        """Use attention made for one token per row: the usual kernels are made for long texts and slow here."""
         before = [config._attn_implementation for config in self._configs]
         for config in self._configs:
             config._attn_implementation = _ATTENTION
@@ -143,11 +143,11 @@ class FixedSteps:
                 config._attn_implementation = name
 
     def _additive(self, mask: Tensor) -> Tensor:
-        """(row, n) of 0 and 1 → (row, 1, 1, n) of what is added to attention scores."""
+        """(row, n) of 0 and 1 → (row, 1, 1, n) to be added to attention scores."""
         return (mask[:, None, None] == 0).to(self._mask.dtype) * self._hidden
 
     def step(self, parent: Tensor, tokens: Tensor) -> Tensor:
-        """Rows go on from their parents with these tokens, (batch, beam) both; returns (batch, beam, vocab)."""
+        """Continue the parent rows with these tokens, (batch, beam) both; returns scores, (batch, beam, vocab)."""
         with self._attention():
             return self._step(parent, tokens)
 
@@ -188,7 +188,7 @@ _ATTENTION = "redraft_rows"
 
 
 def _attention_configs(model: Any) -> list[Any]:
-    """The configs from which the model's layers read how to attend; none where it computes attention by itself."""
+    """The configs in which the model's layers look up their attention function; none if it computes its own."""
     if not getattr(model, "_supports_sdpa", False):
         return []
     modules = (module for module in model.modules() if hasattr(getattr(module, "config", None), "_attn_implementation"))
@@ -205,7 +205,7 @@ def _attend(
     position_bias: Tensor | None = None,  # T5's, the same for all rows
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """Attention of one new token a row. Rows that share their keys are the queries of one sentence."""
+    """Attention of one new token per row. Rows that share their keys become the queries of one sentence."""
     rows, heads, _, width = query.shape
     groups = heads // key.shape[1]
     if groups > 1:

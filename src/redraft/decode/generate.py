@@ -1,4 +1,4 @@
-"""The search as a generation method of `transformers`: model.generate(…, custom_generate=redraft.generate)."""
+"""The search as a custom generation method of `transformers`: model.generate(…, custom_generate=redraft.generate)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import torch
 from torch import Tensor
 
 from redraft.constrain.clauses import CompiledPlan
-from redraft.constrain.word_boundaries import tail_tables
+from redraft.constrain.word_boundaries import boundary_tables
 from redraft.decode.config import DecodeConfig
 from redraft.decode.cuda_graphs import Graphs
+from redraft.decode.length_penalty import normalised_log_prob
 from redraft.decode.search import Hypothesis, Observer, search
 from redraft.decode.transformers_steps import TransformersSteps
-from redraft.errors import ConfigError, ModelError, PlanError
+from redraft.errors import ConfigError, ModelError, PlanError, shown
 from redraft.plan.edits import EditPlan
 
 
@@ -31,22 +32,24 @@ def generate(
     streamer: Any = None,
     **model_kwargs: Any,
 ) -> Any:
-    """Edit-constrained beam search over what `model.generate` has prepared; returns what its beam search returns.
+    """Edit-constrained beam search on what `model.generate` has prepared, with the outputs of its own beam search.
 
     `edit_constraints` comes from `redraft.compile_plans(plans, tokenizer)`, one plan for each input, and
     `edit_config` holds the settings of the search. Beams, length penalty, early stopping, lengths and processors are
     those given to `model.generate`.
     """
     if generation_config.do_sample:
-        raise ConfigError("do_sample=True", "The search is a beam search: leave do_sample out.")
+        raise ConfigError("redraft.generate got do_sample=True.", "It is a beam search: leave do_sample out.")
     _check_criteria(stopping_criteria)
     beams, wanted = generation_config.num_beams, generation_config.num_return_sequences
+    if not isinstance(edit_config, DecodeConfig | None):
+        raise ConfigError(f"edit_config is {shown(edit_config)}.", "Give a DecodeConfig.")
     config = (edit_config or DecodeConfig()).with_changes(
         beams=beams,
         candidates=min(wanted, beams),
         length_penalty=generation_config.length_penalty,
         early_stopping=generation_config.early_stopping,
-        min_tokens=0,  # these two are among the processors that transformers made
+        min_tokens=0,  # transformers has made processors for these two
         no_repeat_ngram=0,
     )
     batch, prompt = input_ids.shape[0] // beams, input_ids.shape[1]
@@ -73,14 +76,15 @@ def search_prepared(
     graphs: Graphs | None = None,
     own_limits: bool = False,
 ) -> tuple[TransformersSteps, list[list[Hypothesis]]]:
-    """The search over what `model.generate` has prepared: inputs, processors and the cache.
+    """The search on what `model.generate` has prepared: inputs, processors and the cache.
 
-    `own_limits`: each sentence is ended at its own limit by the search, not at the longest of the batch by a processor.
+    `own_limits`: the search ends each sentence at its own limit; otherwise a processor may force the end at the longest
+    limit of the batch.
     """
     ends = generation_config._eos_token_tensor
     if ends is None:
         raise ModelError(
-            "no end token is known for the model", "Set model.generation_config.eos_token_id, or pass eos_token_id."
+            "the model has no end token.", "Set model.generation_config.eos_token_id, or pass eos_token_id."
         )
     processors, forced_end = _without_forced_end(processors) if own_limits else (processors, None)
     steps = TransformersSteps(
@@ -105,25 +109,26 @@ def _check_criteria(criteria: Any) -> None:
     for criterion in criteria or ():
         if type(criterion).__name__ not in ("MaxLengthCriteria", "EosTokenCriteria"):
             raise ConfigError(
-                f"{type(criterion).__name__} is not followed by the search",
+                f"redraft.generate does not support the stopping criterion {type(criterion).__name__}.",
                 "Stop by eos_token_id, max_length or max_new_tokens.",
             )
 
 
 def _plans(constraints: Any, batch: int) -> Sequence[CompiledPlan]:
     if constraints is None:
-        empty = CompiledPlan(EditPlan(""), (), {}, tail_tables([b" "]))
+        empty = CompiledPlan(EditPlan(""), (), {}, boundary_tables([b" "]))
         return [empty] * batch
     if isinstance(constraints, CompiledPlan):
         constraints = [constraints]
     if not all(isinstance(plan, CompiledPlan) for plan in constraints):
         raise PlanError(
-            "edit_constraints holds plans that are not compiled; transformers never hands the tokenizer on",
+            "edit_constraints contains plans that are not compiled; transformers does not pass on the tokenizer.",
             "Pass edit_constraints=redraft.compile_plans(plans, tokenizer).",
         )
     if len(constraints) != batch:
         raise PlanError(
-            f"{len(constraints)} plans for {batch} inputs", "Give one plan for each input, an empty one for no edits."
+            f"edit_constraints has {len(constraints)} plans for {batch} inputs.",
+            "Give one plan for each input, an empty one for no edits.",
         )
     plans: Sequence[CompiledPlan] = constraints
     return plans
@@ -137,7 +142,7 @@ def _as_transformers(
     steps: TransformersSteps,
     model_kwargs: dict[str, Any],
 ) -> Any:
-    """Sequences padded as transformers pads them, and the output classes of its beam search."""
+    """Sequences padded as transformers does, in the output classes of its beam search."""
     wanted, beams = generation_config.num_return_sequences, generation_config.num_beams
     rows = [
         (batch, found[batch][n] if n < len(found[batch]) else None)
@@ -145,7 +150,7 @@ def _as_transformers(
         for n in range(wanted)
     ]
     longest = max((len(row.tokens) for _, row in rows if row is not None), default=0)
-    # transformers pads with the end token where the pad id is 0, since `0 or end` is `end`.
+    # transformers pads with the end token if the pad id is 0, because `0 or end` is `end`.
     pad, ends = generation_config._pad_token_tensor, generation_config._eos_token_tensor
     fill = int(pad or ends[0]) if pad is not None else int(ends[0])
     sequences = torch.full((len(rows), longest), fill, dtype=torch.int64)
@@ -155,7 +160,7 @@ def _as_transformers(
         if row is not None:
             sequences[place, : len(row.tokens)] = torch.tensor(row.tokens)
             lineage[place, : len(row.tokens)] = torch.tensor(row.rows, dtype=torch.int32) + batch * beams
-            scores[place] = row.log_prob / len(row.tokens) ** generation_config.length_penalty
+            scores[place] = normalised_log_prob(row.log_prob, len(row.tokens), generation_config.length_penalty)
     sequences = torch.cat([prompt.repeat_interleave(wanted, 0), sequences.to(prompt.device)], 1)
     if not generation_config.return_dict_in_generate:
         return sequences

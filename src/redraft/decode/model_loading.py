@@ -1,4 +1,4 @@
-"""Models by name, by path or as an object, and the one that comes with the package."""
+"""Loads models by name, by path or as objects, and the model that comes with the package."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import check_can_generate
 from redraft.errors import ModelError, shown
 from redraft.models import SCRIPTED, bundled, is_scripted, scripted_table
-from redraft.reading import member, read_json
-from redraft.trust import for_code, for_weights, loading
+from redraft.reading import read_json, typed_member
+from redraft.trust import loading, remote_code_kwargs, weights_kwargs
 
 PLAIN_PROMPT = "{source}"  # nothing around it
 READS_PLANS = "reads_plans"  # in a model's configuration
 _NAMES = f"a folder with config.json and weights, a name on the Hugging Face hub, or {SCRIPTED}TABLE.json"
 
 
-def existing_bundled_rewriter() -> Path:
-    """The folder of the model that comes with the package, or an error where it has none."""
+def require_bundled_rewriter() -> Path:
+    """The folder of the model that comes with the package, or an error if it is missing."""
     folder = bundled("rewriter")
     if not holds_eight_bit_model(folder):
         raise ModelError(
-            "this copy of redraft comes without its model: the weights are not in the package",
+            "this installation of redraft lacks the bundled model: the weights are not in the package.",
             f"Give a model: {_NAMES}.",
         )
     return folder
 
 
 def stored_prompt(model: Any) -> str:
-    """What a causal model was trained to read around a source, where `redraft train` has left word of it."""
+    """The prompt that a decoder-only model was trained with, if recorded by `redraft train`."""
     report = Path(model) / "training.json" if isinstance(model, str | Path) else Path()
     if not report.is_file():
         return PLAIN_PROMPT
     try:
-        prompt = member(member(read_json(report), "run", dict), "prompt", str)
-    except ValueError:  # a report of another program, or of a model that has no prompt
+        prompt = typed_member(typed_member(read_json(report), "run", dict), "prompt", str)
+    except ValueError:  # a report of another program, or of a model without a prompt
         return PLAIN_PROMPT
     return prompt if PLAIN_PROMPT in prompt else PLAIN_PROMPT
 
 
 def reads_plans(model: Any) -> bool:
-    """Whether a model was trained to read plans in its sources, as its configuration says."""
+    """Whether a model was trained to read plans in its sources, according to its configuration."""
     return not isinstance(model, StepModel) and bool(getattr(model.config, READS_PLANS, False))
 
 
@@ -57,14 +57,18 @@ def load_model(
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
 ) -> tuple[Any, Any]:
-    """A model that can be searched, and its tokenizer. None is the model that comes with the package."""
+    """A model that can be searched, and its tokenizer. None stands for the model that comes with the package."""
     if model is None:
-        model = existing_bundled_rewriter()
+        model = require_bundled_rewriter()
     if isinstance(model, str | Path):
         return _load_by_name(str(model), tokenizer, device, dtype)
     tokenizer = tokenizer if tokenizer is not None else getattr(model, "tokenizer", None)
     if tokenizer is None:
-        raise ModelError(f"{type(model).__name__} comes without a tokenizer", "Pass tokenizer=… beside the model.")
+        kind = type(model).__name__
+        if not isinstance(model, StepModel) and not hasattr(model, "generate"):
+            problem = f"the model is {shown(model)}, which is neither a name nor a model object."
+            raise ModelError(problem, f"Give {_NAMES}, or a model object of transformers.")
+        raise ModelError(f"the model {kind} has no tokenizer.", "Pass tokenizer=… with the model.")
     if not isinstance(model, StepModel):
         check_can_generate(model)
         if device is not None or dtype is not None:
@@ -75,8 +79,8 @@ def load_model(
 
 @contextmanager
 def loading_model(name: str) -> Iterator[None]:
-    """Whatever goes wrong with the files of a model is an error that names it."""
-    if name.startswith(("/", ".", "~")) and not Path(name).exists():  # the hub would be asked, and answer in riddles
+    """Turn any error with the files of a model into one that names the model."""
+    if name.startswith(("/", ".", "~")) and not Path(name).exists():  # avoids the misleading error of the hub
         raise ModelError(f"the model {shown(name, 300)} cannot be loaded: there is no such folder.", f"Give {_NAMES}.")
     with loading("the model", name, ModelError, f"Give {_NAMES}."):
         yield
@@ -94,13 +98,13 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[A
         if holds_eight_bit_model(name):
             model = load_eight_bit_model(name, _dtype(dtype))
         else:
-            config = AutoConfig.from_pretrained(name, **for_code())
+            config = AutoConfig.from_pretrained(name, **remote_code_kwargs())
             kind: Any = AutoModelForSeq2SeqLM if config.is_encoder_decoder else AutoModelForCausalLM
             stored = _dtype(dtype) or "auto"
-            model, found = kind.from_pretrained(name, dtype=stored, output_loading_info=True, **for_weights())
-            if found["missing_keys"]:  # transformers draws them at random
+            model, found = kind.from_pretrained(name, dtype=stored, output_loading_info=True, **weights_kwargs())
+            if found["missing_keys"]:  # transformers has initialised them at random
                 raise ValueError(f"its weights lack {min(found['missing_keys'])}")
-        tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name, **for_code())
+        tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name, **remote_code_kwargs())
     place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
     return load_model(model.to(place), tokenizer)
 
@@ -109,6 +113,6 @@ def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
     if isinstance(dtype, str):
         found = getattr(torch, dtype, None)
         if not isinstance(found, torch.dtype):
-            raise ModelError(f"{dtype!r} is not a type of numbers", "Use float32, bfloat16, float16 or float64.")
+            raise ModelError(f"dtype {shown(dtype)} is not known.", "Use float32, bfloat16, float16 or float64.")
         return found
     return dtype

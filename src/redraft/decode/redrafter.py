@@ -1,8 +1,9 @@
-"""The front door: a model and plans in, rewritten sentences with verdicts out."""
+"""Redrafter: rewrites sentences by their plans with one model, and judges every edit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from itertools import islice
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.compiler import compiler_for
 from redraft.constrain.mark_tokens import MarkTokens
+from redraft.decode.argument_checks import check_config, check_text, check_texts
 from redraft.decode.config import DecodeConfig
 from redraft.decode.cuda_graphs import Graphs
 from redraft.decode.edit_weights import UNIT
@@ -26,9 +28,10 @@ from redraft.plan.edits import EditPlan
 from redraft.plan.marked_source import mark
 from redraft.plan.phrases import Variants
 from redraft.plan.verdicts import Verdict, judge
+from redraft.settings_checks import check_names, check_setting
 
-# Settings that a model's own generation config may hold, and that DecodeConfig decides here.
-_OURS = {
+# Settings of a model's generation config that DecodeConfig replaces.
+_GENERATION_SETTINGS = {
     "do_sample": False,
     "num_return_sequences": 1,
     "min_length": 0,
@@ -38,15 +41,14 @@ _OURS = {
 
 
 class Redrafter:
-    """Rewrites sentences while inserting, deleting and substituting the words a plan names.
+    """Rewrites sentences with the insertions, deletions and substitutions of a plan.
 
     `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its
-    `tokenizer`), or any StepModel (with a `tokenizer`, its own or given); if it is left out, the model that comes with
-    the package. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:"; one that
-    `redraft train` has trained knows its own. A model that was trained to read plans (`reads_plans` in its
-    configuration) finds them in the source as marks; for others the search alone carries them out.
-    `graphs` replays whole steps, the model included, from CUDA graphs: each shape of batch costs a moment when it comes
-    first, and then a fraction of the time.
+    `tokenizer`), or any StepModel (with a `tokenizer`, its own or given). Default: the model that comes with the
+    package. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:"; for a model of
+    `redraft train` it is known. A model that was trained to read plans (`reads_plans` in its configuration) finds them
+    in the source as marks; with other models, the search alone makes the edits. `graphs` replays whole steps, the model
+    included, from CUDA graphs: the first batch of each shape takes longer, the others take a fraction of the time.
     """
 
     def __init__(
@@ -63,7 +65,10 @@ class Redrafter:
         dtype: str | torch.dtype | None = None,
     ) -> None:
         self.model, self.tokenizer = load_model(model, tokenizer, device=device, dtype=dtype)
-        self.config = config or DecodeConfig()
+        check_setting("variants", variants, Variants)
+        self.config = check_config(config) or DecodeConfig()
+        if prompt is not None and PLAIN_PROMPT not in prompt:
+            raise ConfigError(f"the prompt {shown(prompt)} has no place for the source.", "Write {source} in it.")
         self.prompt = stored_prompt(model) if prompt is None else prompt
         self.processors = processors
         self.graphs = Graphs() if graphs else None
@@ -73,10 +78,10 @@ class Redrafter:
 
     def __call__(self, plan: EditPlan | str, **changes: Any) -> Result:
         """Rewrite one sentence; `changes` are settings of DecodeConfig for this call."""
-        return self.rewrite([plan], **changes)[0]
+        return self.rewrite([check_text(plan, "the text")], **changes)[0]
 
     def rewrite(self, plans: Iterable[EditPlan | str], **changes: Any) -> list[Result]:
-        """Rewrite sentences; a plain text is a plan without edits."""
+        """Rewrite sentences; a string is a plan without edits."""
         return list(self.stream(plans, **changes))
 
     def stream(
@@ -88,20 +93,27 @@ class Redrafter:
         trace: bool | int = False,
         **changes: Any,
     ) -> Iterator[Result]:
-        """Rewrite sentences batch by batch, in order, without holding them all.
+        """Rewrite sentences batch by batch, in order; sentences are read as they are needed.
 
-        `config` and `changes` are settings for this call. `trace`: with every step of the search; a number: a sentence
-        whose trace has more values than that is an error.
+        `config` and `changes` are settings for this call. `trace` adds every step of the search to the results; as a
+        number, it is the maximum number of values in the trace of a sentence.
         """
-        if batch_size < 1:
-            raise ConfigError(f"batch_size is {batch_size!r}", "Give a whole number of at least 1.")
-        config = config or self.config
+        texts = check_texts(plans)
+        check_setting("batch_size", batch_size, int, least=1)
+        check_setting("trace", trace, bool | int, least=0)
+        check_names(changes, [field.name for field in fields(DecodeConfig)])
+        config = check_config(config) or self.config
         config = config.with_changes(**changes) if changes else config
-        waiting = (EditPlan(plan) if isinstance(plan, str) else plan for plan in plans)
-        while batch := list(islice(waiting, batch_size)):
-            yield from self._decode(batch, config, trace)
+        return self._rewrite_batches(texts, config, batch_size, trace)
 
-    def _decode(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool | int) -> list[Result]:
+    def _rewrite_batches(
+        self, texts: Iterator[str | EditPlan], config: DecodeConfig, batch_size: int, trace: bool | int
+    ) -> Iterator[Result]:
+        waiting = (EditPlan(text) if isinstance(text, str) else text for text in texts)
+        while batch := list(islice(waiting, batch_size)):
+            yield from self._rewrite_batch(batch, config, trace)
+
+    def _rewrite_batch(self, plans: Sequence[EditPlan], config: DecodeConfig, trace: bool | int) -> list[Result]:
         compiled = self._compiler.compile(plans)
         traced = None
         if trace:
@@ -110,7 +122,8 @@ class Redrafter:
         return [
             Result(
                 plan.plan.source,
-                tuple(self._candidates(plan, hypotheses, limit, config)) or (self._copy(plan, limit, config),),
+                tuple(self._candidates(plan, hypotheses, limit, config))
+                or (self._source_candidate(plan, limit, config),),
                 tuple(traced.sentences[place]) if traced else (),
                 unchanged=None if hypotheses else "all continuations were banned",
                 plan=plan.plan,
@@ -132,7 +145,7 @@ class Redrafter:
     def _search_transformers(
         self, plans: Sequence[CompiledPlan], config: DecodeConfig, observe: Observer | None
     ) -> tuple[list[int], list[list[Hypothesis]]]:
-        """Let `generate` of transformers prepare the inputs, the cache and its processors, then search."""
+        """Let `generate` of transformers prepare inputs, cache and processors, then search."""
         inputs, limits = self._encode([plan.plan for plan in plans], config)
         check_search_memory(config, limits, len(self._compiler.vocabulary.texts), self.model.device)
 
@@ -153,7 +166,7 @@ class Redrafter:
 
         found: list[list[Hypothesis]] = self.model.generate(
             **inputs,
-            **_OURS,
+            **_GENERATION_SETTINGS,
             num_beams=config.beams,
             length_penalty=config.length_penalty,
             early_stopping=config.early_stopping,
@@ -169,47 +182,47 @@ class Redrafter:
         sources = [plan.source for plan in plans]
         if tokenizer.pad_token_id is None:
             tokenizer.pad_token = tokenizer.eos_token
-        told = self._marks is not None and config.tell
-        rows = self._told(plans) if told else self._read(sources)
+        marked = self._marks is not None and config.tell
+        rows = self._encode_marked(plans) if marked else self._encode_sources(sources)
         side = "left" if decoder_only else tokenizer.padding_side
         inputs = tokenizer.pad({"input_ids": rows}, padding=True, padding_side=side, return_tensors="pt", verbose=False)
         inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask")}
-        read = [len(row) for row in rows]
-        # An output may be twice as long as what is rewritten, marks and prompt not counted.
+        sizes = [len(row) for row in rows]
+        # An output may be twice as long as its source, without marks and prompt.
         own = rows
         if decoder_only:
             own = self._compiler.vocabulary.encode(sources)
-        elif told:
-            own = self._read(sources)
+        elif marked:
+            own = self._encode_sources(sources)
         lengths = [len(tokens) for tokens in own]
         room = position_limit(model)
-        for number, length in enumerate(read):
-            if not length:  # the tokenizer adds nothing of its own, and a model cannot read nothing
+        for number, length in enumerate(sizes):
+            if not length:  # the tokenizer adds no special tokens, and a model needs at least one token
                 raise ModelError(
-                    f"sentence {number + 1} of the batch is empty", "Leave it out, or put a prompt around the source."
+                    "an empty sentence cannot be rewritten by this model.", "Leave it out, or give a prompt."
                 )
             if room is not None and length + decoder_only > room:
                 raise ModelError(
-                    f"the sentence {shown(sources[number])} has {length} tokens, and the model reads {room}",
-                    "Split the sentence, or use a model that reads more.",
+                    f"the sentence {shown(sources[number])} has {length} tokens, and the model reads {room}.",
+                    "Split the sentence, or use a model with more positions.",
                 )
         limits = [config.max_tokens or 2 * length + 10 for length in lengths]
-        if room is not None:  # counted from the sentence's own tokens: the width of its batch changes nothing
+        if room is not None:  # from the sentence's own tokens: the padding of its batch changes nothing
             limits = [
                 max(1, min(limit, room - (length if decoder_only else 1)))
-                for limit, length in zip(limits, read, strict=True)
+                for limit, length in zip(limits, sizes, strict=True)
             ]
         return inputs, limits
 
-    def _read(self, sources: Sequence[str]) -> list[list[int]]:
-        """The tokens of each source as it stands, with what the tokenizer puts around a text."""
+    def _encode_sources(self, sources: Sequence[str]) -> list[list[int]]:
+        """The tokens of each source without its plan, with the special tokens of the tokenizer."""
         decoder_only = not self.model.config.is_encoder_decoder
         texts = [self.prompt.replace("{source}", source) for source in sources] if decoder_only else list(sources)
         tokens: list[list[int]] = self.tokenizer(texts, verbose=False)["input_ids"]
         return tokens
 
-    def _told(self, plans: Sequence[EditPlan]) -> list[list[int]]:
-        """The tokens of each source with its plan in marks; without them where the model cannot read so many."""
+    def _encode_marked(self, plans: Sequence[EditPlan]) -> list[list[int]]:
+        """The tokens of each source with its plan as marks; without marks if that is too long for the model."""
         assert self._marks is not None
         prompt = PLAIN_PROMPT if self.model.config.is_encoder_decoder else self.prompt
         room, rows = position_limit(self.model), []
@@ -223,7 +236,7 @@ class Redrafter:
     def _candidates(
         self, plan: CompiledPlan, hypotheses: Sequence[Hypothesis], limit: int, config: DecodeConfig
     ) -> list[Candidate]:
-        """The best hypotheses that differ as text."""
+        """The best hypotheses with different texts."""
         texts: dict[str, Candidate] = {}
         for hypothesis in hypotheses:
             text = self._compiler.vocabulary.decode(hypothesis.tokens).strip()
@@ -241,8 +254,8 @@ class Redrafter:
                 break
         return list(texts.values())
 
-    def _copy(self, plan: CompiledPlan, limit: int, config: DecodeConfig) -> Candidate:
-        """The source itself, where bans leave nothing to write."""
+    def _source_candidate(self, plan: CompiledPlan, limit: int, config: DecodeConfig) -> Candidate:
+        """The source itself, for sentences in which bans leave no continuation."""
         nothing = Hypothesis((), 0.0, 0, True, (), (False,) * len(plan.clauses))
         source = plan.plan.source
         return Candidate(source, 0.0, 0.0, self._verdicts(plan, source, nothing, limit, config), (), False)
@@ -266,17 +279,17 @@ class Redrafter:
 
 
 def _chosen_over(plan: CompiledPlan, edit: int, verdict: Verdict, hypothesis: Hypothesis) -> bool | None:
-    """Whether an edit was carried out while the alternative was among the siblings; insertions have none."""
+    """Whether an edit was made while its alternative was among the siblings; None for insertions, which have none."""
     if verdict.status != "satisfied" or verdict.edit.kind in ("insert", "split"):
         return None
     for number, clause in enumerate(plan.clauses):
         if clause.edit == edit and clause.role in ("delete", "target"):
-            return hypothesis.carried[number]
+            return hypothesis.satisfied[number]
     return False
 
 
 def _too_long(plan: CompiledPlan, limit: int) -> dict[int, str]:
-    reason = f"longer than the output may be ({limit} tokens with the end)"
+    reason = f"longer than the maximum output length ({limit} tokens with the end token)"
     return {
         clause.edit: reason
         for clause in plan.clauses

@@ -1,4 +1,4 @@
-"""The search of docs/search.md a second time: loops and lists, and every node judged afresh from all its tokens."""
+"""The slow twin of the search, written from docs/search.md: loops and lists, every node judged from all its tokens."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from redraft.constrain.clauses import Clause, CompiledPlan, Variant
 from redraft.constrain.word_boundaries import BoundaryTables
 from redraft.decode.config import DecodeConfig
 from redraft.plan.edits import KINDS
-from redraft.text.words import Closes, Tail
+from redraft.text.words import Boundary, BoundaryState
 
 MILLION = 1_000_000
 
 NextLogProbs = Callable[[tuple[int, ...]], Sequence[float]]
-Siblings = tuple[frozenset[int], ...]  # π of every step; one more than the text has tokens where the end was taken
+Siblings = tuple[frozenset[int], ...]  # π of every step; one more than the tokens of the text if it has ended
 Outcome = Literal["end-rule", "alpha", "delta", "row", "pool", "unselected", "cut"]
 
 
@@ -26,14 +26,14 @@ class ReferenceHypothesis:
 
     tokens: tuple[int, ...]  # with the end token where ended
     log_prob: float
-    edit_score: int  # E, in whole 1e-6
+    edit_score: int  # E, in units of 1e-6
     ended: bool  # False: cut at maximum length
-    satisfied: frozenset[int]  # edits in S, by their place in the plan
+    satisfied: frozenset[int]  # edits in S, by their number in the plan
 
 
 @dataclass(frozen=True)
 class ReferenceNode:
-    """What became of one node of a step, for an observer."""
+    """A node of a step with its scores and outcome, for an observer."""
 
     row: int
     token: int
@@ -46,9 +46,9 @@ class ReferenceNode:
 
 @dataclass(frozen=True)
 class Occurrence:
-    """A clause written out, once for every token at which one of its variants ends."""
+    """An occurrence of a clause: one for every token at which a variant of the clause ends."""
 
-    clause: int  # its place in the plan's clauses
+    clause: int  # its number in the plan's clauses
     end: int  # its last token
     matches: tuple[tuple[int, Variant], ...]  # first token and variant, of each that ends here
     state: Literal["settled", "pending", "void"]
@@ -56,20 +56,20 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Judgement:
-    """All that the scores of a row depend on."""
+    """The scores of a row, and the edits they come from."""
 
     score: int  # E
     score_plus: int  # E⁺
     satisfied: frozenset[int]  # S
     satisfied_plus: frozenset[int]  # S⁺
-    begun: frozenset[int]  # of these, the ones that are only begun
+    begun: frozenset[int]  # those of satisfied_plus whose phrase is only partially written
     avoided: frozenset[int]  # deletions
     violated: frozenset[int]  # deletions
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What an edit brings and costs in whole 1e-6, by its place in the plan."""
+    """Reward and penalty of each edit of the plan, in units of 1e-6."""
 
     gains: tuple[int, ...]
     losses: tuple[int, ...]
@@ -89,10 +89,10 @@ class _Row:
 class _Node:
     row: int
     token: int
-    likeliest: bool  # first of its row's list
+    likeliest: bool  # first in the list of its row
     is_end: bool
     after: _Row  # the row with this token
-    early: frozenset[int]  # edits of S⁺ that came out of turn
+    out_of_order: frozenset[int]  # edits of S⁺ that are out of source order
 
 
 # Judging one row
@@ -107,38 +107,38 @@ def judge(
     end_tokens: Iterable[int] = (),
     cut: bool = False,
 ) -> Judgement:
-    """Scores of a row from all its tokens and the siblings of each; an end, or a cut, settles everything."""
+    """Scores of a row from all its tokens and the siblings of each; an end or a cut settles everything."""
     ended = bool(tokens) and tokens[-1] in set(end_tokens)
     text = tokens[:-1] if ended else tokens
     final = ended or cut
     occurrences = reference_occurrences(text, plan, final)
 
     settled_reward: set[int] = set()
-    hoped_reward: set[int] = set()
+    pending_reward: set[int] = set()
     for index, clause in enumerate(plan.clauses):
         mine = [o for o in occurrences if o.clause == index and o.state != "void"]
         settled = [o for o in mine if o.state == "settled"]
         if clause.role == "insert":
-            if len(settled) >= clause.need:
+            if len(settled) >= clause.threshold:
                 settled_reward.add(clause.edit)
-            if len(mine) >= clause.need:
-                hoped_reward.add(clause.edit)
+            if len(mine) >= clause.threshold:
+                pending_reward.add(clause.edit)
         if clause.role == "target":
             for occurrence in mine:
                 if weights.every_side_offered or _offered(occurrence, plan, siblings):
-                    hoped_reward.add(clause.edit)
+                    pending_reward.add(clause.edit)
                     if occurrence.state == "settled":
                         settled_reward.add(clause.edit)
 
     begun: set[int] = set()
     if weights.begun_counts and not final:
         begun = {c.edit for c in plan.clauses if c.role in ("insert", "target") and _is_begun(c, text, plan)}
-        begun -= hoped_reward | settled_reward
-        hoped_reward |= begun
+        begun -= pending_reward | settled_reward
+        pending_reward |= begun
 
     score = sum(weights.gains[edit] for edit in settled_reward)
     violated: set[int] = set()
-    for occurrence in _unexcused(text, plan, final):
+    for occurrence in _charged(text, plan, final):
         clause = plan.clauses[occurrence.clause]
         if clause.role == "delete":
             violated.add(clause.edit)
@@ -150,9 +150,9 @@ def judge(
     kept_out = avoided - violated
     return Judgement(
         score=score,
-        score_plus=score + sum(weights.gains[edit] for edit in hoped_reward - settled_reward),
+        score_plus=score + sum(weights.gains[edit] for edit in pending_reward - settled_reward),
         satisfied=frozenset(settled_reward | kept_out),
-        satisfied_plus=frozenset(hoped_reward | settled_reward | kept_out),
+        satisfied_plus=frozenset(pending_reward | settled_reward | kept_out),
         begun=frozenset(begun),
         avoided=frozenset(avoided),
         violated=frozenset(violated),
@@ -160,20 +160,20 @@ def judge(
 
 
 def reference_occurrences(text: tuple[int, ...], plan: CompiledPlan, final: bool) -> list[Occurrence]:
-    """Every occurrence of every clause, in the order in which they end. The text has no end token."""
-    tails = _tails(text, plan.tables)
+    """All occurrences of all clauses, sorted by their ends. The text has no end token."""
+    boundary_states = _boundary_states(text, plan.tables)
     found: list[Occurrence] = []
     for end in range(len(text)):
         for index, clause in enumerate(plan.clauses):
             matches: list[tuple[int, Variant]] = []
             for variant in clause.variants:
                 start = end + 1 - len(variant.tokens)
-                if start >= 0 and text[start : end + 1] == variant.tokens and variant.starts[tails[start]]:
+                if start >= 0 and text[start : end + 1] == variant.tokens and variant.starts[boundary_states[start]]:
                     matches.append((start, variant))
             if not matches:
                 continue
-            state = _word_state(text, end, tails, plan.tables, final)
-            # Of several variants that end here, one that waits for its offer holds back the occurrence.
+            state = _word_state(text, end, boundary_states, plan.tables, final)
+            # Of several variants that end here, one that waits for its offer keeps the occurrence pending.
             if state == "settled" and not final and end == len(text) - 1:
                 for _, variant in matches:
                     if any(_begins(other.tokens, variant.tokens) for other in _other_side(clause, plan)):
@@ -182,32 +182,32 @@ def reference_occurrences(text: tuple[int, ...], plan: CompiledPlan, final: bool
     return found
 
 
-def _tails(text: tuple[int, ...], tables: BoundaryTables) -> list[int]:
+def _boundary_states(text: tuple[int, ...], tables: BoundaryTables) -> list[int]:
     """The tail before each token, and after the last."""
-    tails = [int(Tail.EDGE)]
+    boundary_states = [int(BoundaryState.EDGE)]
     for token in text:
-        known = token < tables.next_tail.shape[1]  # an id that only the model knows is special
-        tails.append(int(tables.next_tail[tails[-1], token]) if known else tails[-1])
-    return tails
+        known = token < tables.next_state.shape[1]  # ids beyond the tokenizer's count as special tokens
+        boundary_states.append(int(tables.next_state[boundary_states[-1], token]) if known else boundary_states[-1])
+    return boundary_states
 
 
 def _word_state(
-    text: tuple[int, ...], end: int, tails: list[int], tables: BoundaryTables, final: bool
+    text: tuple[int, ...], end: int, boundary_states: list[int], tables: BoundaryTables, final: bool
 ) -> Literal["settled", "pending", "void"]:
-    if tables.always_closes[tails[end + 1]]:
+    if tables.always_boundary[boundary_states[end + 1]]:
         return "settled"
     for at in range(end + 1, len(text)):
-        known = text[at] < tables.closes.shape[1]
-        verdict = Closes(int(tables.closes[tails[at], text[at]])) if known else Closes.LATER
-        if verdict is Closes.YES:
+        known = text[at] < tables.boundary.shape[1]
+        verdict = Boundary(int(tables.boundary[boundary_states[at], text[at]])) if known else Boundary.UNDECIDED
+        if verdict is Boundary.YES:
             return "settled"
-        if verdict is Closes.NO:
+        if verdict is Boundary.NO:
             return "void"
     return "settled" if final else "pending"
 
 
 def _begins(whole: tuple[int, ...], part: tuple[int, ...]) -> bool:
-    """Whether the part is a proper prefix of the whole."""
+    """Whether `part` is a proper prefix of `whole`."""
     return len(part) < len(whole) and whole[: len(part)] == part
 
 
@@ -226,14 +226,15 @@ def _offered(occurrence: Occurrence, plan: CompiledPlan, siblings: Siblings) -> 
 
 
 def _was_on_offer(written: tuple[int, ...], other: tuple[int, ...], siblings: Siblings) -> bool:
-    """Whether the other phrase was among the siblings where the two parted; siblings: from the first token on."""
+    """Whether the other phrase was among the siblings where the two diverge; siblings: from the first token on."""
     for k in range(len(other)):
         if k == len(written) or written[k] != other[k]:
             return k < len(siblings) and other[k] in siblings[k]
-    return len(other) < len(written)  # the other stood there complete; equal phrases never part, so are not on offer
+    # The other phrase is a prefix, complete at that point. Equal phrases never diverge, so they are not on offer.
+    return len(other) < len(written)
 
 
-def _unexcused(text: tuple[int, ...], plan: CompiledPlan, final: bool) -> list[Occurrence]:
+def _charged(text: tuple[int, ...], plan: CompiledPlan, final: bool) -> list[Occurrence]:
     """Settled occurrences of deletions and sources beyond the free ones, neither covered nor waiting."""
     occurrences = reference_occurrences(text, plan, final)
     found: list[Occurrence] = []
@@ -242,16 +243,16 @@ def _unexcused(text: tuple[int, ...], plan: CompiledPlan, final: bool) -> list[O
             continue
         settled = [o for o in occurrences if o.clause == index and o.state == "settled"]
         for number, occurrence in enumerate(settled, start=1):
-            if number > clause.need and not _is_excused(occurrence, occurrences, text, plan, final):
+            if number > clause.threshold and not _is_covered_or_waits(occurrence, occurrences, text, plan, final):
                 found.append(occurrence)
     return found
 
 
-def _is_excused(
+def _is_covered_or_waits(
     occurrence: Occurrence, occurrences: list[Occurrence], text: tuple[int, ...], plan: CompiledPlan, final: bool
 ) -> bool:
-    """Whether a longer phrase covers the occurrence or still may. Any of several variants within is enough."""
-    tails = _tails(text, plan.tables)
+    """Whether a longer phrase covers the occurrence or still may. One of several variants within is enough."""
+    boundary_states = _boundary_states(text, plan.tables)
     for start, variant in occurrence.matches:
         for longer in occurrences:
             if plan.clauses[longer.clause].role not in ("insert", "target") or longer.state == "void":
@@ -268,45 +269,45 @@ def _is_excused(
             for longer_variant in clause.variants:
                 if longer_variant.words <= variant.words:
                     continue
-                for begin in _places_in_progress(longer_variant, text, tails):
+                for begin in _places_in_progress(longer_variant, text, boundary_states):
                     if begin <= start:
                         return True
     return False
 
 
-def _places_in_progress(variant: Variant, text: tuple[int, ...], tails: list[int]) -> list[int]:
-    """Where the variant has been begun, if the text ends with its first tokens; len(text): with none of them."""
+def _places_in_progress(variant: Variant, text: tuple[int, ...], boundary_states: list[int]) -> list[int]:
+    """Places where the variant may have begun: the text ends with its first tokens; len(text): with none of them."""
     places: list[int] = []
     for k in range(len(variant.tokens)):
         begin = len(text) - k
-        if begin >= 0 and text[begin:] == variant.tokens[:k] and variant.starts[tails[begin]]:
+        if begin >= 0 and text[begin:] == variant.tokens[:k] and variant.starts[boundary_states[begin]]:
             places.append(begin)
     return places
 
 
 def _is_begun(clause: Clause, text: tuple[int, ...], plan: CompiledPlan) -> bool:
     """Whether the text ends with the first tokens of a variant, or with all of them."""
-    tails = _tails(text, plan.tables)
+    boundary_states = _boundary_states(text, plan.tables)
     for variant in clause.variants:
         size = len(variant.tokens)
-        whole = text[-size:] == variant.tokens and variant.starts[tails[len(text) - size]]
-        if whole or any(begin < len(text) for begin in _places_in_progress(variant, text, tails)):
+        whole = text[-size:] == variant.tokens and variant.starts[boundary_states[len(text) - size]]
+        if whole or any(begin < len(text) for begin in _places_in_progress(variant, text, boundary_states)):
             return True
     return False
 
 
-def _next_tokens(variant: Variant, text: tuple[int, ...], tails: list[int]) -> list[int]:
-    return [variant.tokens[len(text) - begin] for begin in _places_in_progress(variant, text, tails)]
+def _next_tokens(variant: Variant, text: tuple[int, ...], boundary_states: list[int]) -> list[int]:
+    return [variant.tokens[len(text) - begin] for begin in _places_in_progress(variant, text, boundary_states)]
 
 
 def _was_avoided(
     clause: Clause, tokens: tuple[int, ...], text: tuple[int, ...], siblings: Siblings, plan: CompiledPlan
 ) -> bool:
-    """Whether at some step the phrase's next token was in the list and another was taken, the end included."""
-    tails = _tails(text, plan.tables)
+    """Whether, at some step, the next token of the phrase was in the list but another one was taken, or the end."""
+    boundary_states = _boundary_states(text, plan.tables)
     for step, taken in enumerate(tokens):
         for variant in clause.variants:
-            for wanted in _next_tokens(variant, text[:step], tails):
+            for wanted in _next_tokens(variant, text[:step], boundary_states):
                 if wanted in siblings[step] and taken != wanted:
                     return True
     return False
@@ -353,7 +354,7 @@ class _Search:
         cut = len(tokens) == self.max_tokens
         return judge(tokens, siblings, self.plan, self.weights, end_tokens=self.ends, cut=cut)
 
-    def rate(self, log_prob: float, length: int) -> float:
+    def normalised(self, log_prob: float, length: int) -> float:
         return log_prob / float(length**self.config.length_penalty)
 
 
@@ -366,10 +367,10 @@ def reference_search(
     max_tokens: int,
     observe: Callable[[int, list[ReferenceNode]], None] | None = None,
 ) -> list[ReferenceHypothesis]:
-    """Search one sentence and give its hypotheses, best first: the pool in order, then the cut reserve.
+    """Search one sentence; returns its hypotheses, best first: the pool, then the reserve of cut texts.
 
-    next_log_probs: one log-probability for every token of the vocabulary, after a row's tokens; −inf: forbidden
-    observe: called after each step with its number, from 0, and what became of every node
+    next_log_probs: the log-probability of every token of the vocabulary after the tokens of a row; −inf: banned
+    observe: called after each step with its number, from 0, and the outcome of every node
     """
     search = _Search(plan, config, _weights(plan, config), frozenset(end_tokens), max_tokens, _is_plain(plan, config))
     rows = [_Row((), (), 0.0, search.judge((), ()))]
@@ -432,7 +433,7 @@ def _weights(plan: CompiledPlan, config: DecodeConfig) -> Weights:
 
 
 def _expand(index: int, row: _Row, log_probs: Sequence[float], search: _Search) -> list[_Node]:
-    """1 and 2: the row's list as nodes, scored."""
+    """Steps 1 and 2: the list of a row as scored nodes."""
     allowed = [
         token
         for token, log_prob in enumerate(log_probs)
@@ -454,16 +455,16 @@ def _expand(index: int, row: _Row, log_probs: Sequence[float], search: _Search) 
         after = _Row(tokens, siblings, row.log_prob + log_probs[token], search.judge(tokens, siblings))
         ends = token in search.ends
         final = ends or len(tokens) == search.max_tokens
-        early = frozenset() if final else _out_of_turn(after, search)
-        nodes.append(_Node(index, token, token == listed[0], ends, after, early))
+        out_of_order = frozenset() if final else _out_of_order(after, search)
+        nodes.append(_Node(index, token, token == listed[0], ends, after, out_of_order))
     return nodes
 
 
-def _out_of_turn(row: _Row, search: _Search) -> frozenset[int]:
+def _out_of_order(row: _Row, search: _Search) -> frozenset[int]:
     """Insertions and substitutions of S⁺ with too many unmet ones before them in the source."""
     if search.config.method != "edit" or search.config.ahead is None or search.plain:
         return frozenset()
-    hoped = row.judged.satisfied_plus
+    satisfied_plus = row.judged.satisfied_plus
     occurrences = reference_occurrences(row.tokens, search.plan, False)
     written = {o.clause for o in occurrences if o.state != "void"}
     places: dict[int, int] = {}
@@ -471,14 +472,14 @@ def _out_of_turn(row: _Row, search: _Search) -> frozenset[int]:
     for index, clause in enumerate(search.plan.clauses):
         if clause.role in ("insert", "target") and clause.place >= 0:
             places[clause.edit] = clause.place
-            if clause.edit in hoped or (clause.role == "target" and index in written):
+            if clause.edit in satisfied_plus or (clause.role == "target" and index in written):
                 met.add(clause.edit)
-    early: set[int] = set()
+    found: set[int] = set()
     for edit, place in places.items():
         unmet = [other for other, earlier in places.items() if earlier < place and other not in met]
-        if edit in hoped and len(unmet) > search.config.ahead:
-            early.add(edit)
-    return frozenset(early)
+        if edit in satisfied_plus and len(unmet) > search.config.ahead:
+            found.add(edit)
+    return frozenset(found)
 
 
 def _is_forbidden(token: int, written: tuple[int, ...], search: _Search) -> bool:
@@ -491,7 +492,7 @@ def _is_forbidden(token: int, written: tuple[int, ...], search: _Search) -> bool
 
 
 def _repeats(token: int, written: tuple[int, ...], n: int) -> bool:
-    """Whether the token would write an n-gram a second time."""
+    """Whether the token would repeat an n-gram."""
     if n == 0:
         return False
     earlier = [written[at : at + n] for at in range(len(written) - n + 1)]
@@ -502,9 +503,9 @@ def _is_banned(token: int, written: tuple[int, ...], search: _Search) -> bool:
     plan = search.plan
     ends = token in search.ends
     text = written if ends else (*written, token)
-    final = ends or len(text) == search.max_tokens  # the last token allowed settles as the end does
+    final = ends or len(text) == search.max_tokens  # the last possible token settles everything, like the end
     if search.config.ban == "word":
-        before, after = _unexcused(written, plan, False), _unexcused(text, plan, final)
+        before, after = _charged(written, plan, False), _charged(text, plan, final)
         return any(_count(after, clause) > _count(before, clause) for clause in range(len(plan.clauses)))
     if ends:
         return False
@@ -513,8 +514,8 @@ def _is_banned(token: int, written: tuple[int, ...], search: _Search) -> bool:
         clause = plan.clauses[occurrence.clause]
         if occurrence.end != len(text) - 1 or clause.role not in ("delete", "source"):
             continue
-        number = sum(o.clause == occurrence.clause and o.state != "void" for o in occurrences)  # it ends last of all
-        if number > clause.need and not _is_excused(occurrence, occurrences, text, plan, final):
+        number = sum(o.clause == occurrence.clause and o.state != "void" for o in occurrences)  # it ends last
+        if number > clause.threshold and not _is_covered_or_waits(occurrence, occurrences, text, plan, final):
             return True
     return False
 
@@ -525,13 +526,13 @@ def _count(occurrences: list[Occurrence], clause: int) -> int:
 
 def _unmet_tokens(row: _Row, plan: CompiledPlan) -> set[int]:
     """The next token of every variant of every insertion and target whose reward is neither settled nor pending."""
-    tails = _tails(row.tokens, plan.tables)
+    boundary_states = _boundary_states(row.tokens, plan.tables)
     wanted: set[int] = set()
     met = row.judged.satisfied_plus - row.judged.begun
     for clause in plan.clauses:
         if clause.role in ("insert", "target") and clause.edit not in met:
             for variant in clause.variants:
-                wanted.update(_next_tokens(variant, row.tokens, tails))
+                wanted.update(_next_tokens(variant, row.tokens, boundary_states))
     return wanted
 
 
@@ -540,7 +541,7 @@ def _likelier_first(node: _Node) -> tuple[float, int, int]:
 
 
 def _prune(nodes: list[_Node], search: _Search, outcomes: dict[tuple[int, int], Outcome]) -> list[_Node]:
-    """3: the end rule, then α, then δ. Returns what is left, likeliest first."""
+    """Step 3: the end rule, then α, then δ. Returns the remaining nodes, likeliest first."""
     left = sorted(nodes, key=_likelier_first)
     if search.plain:
         return left
@@ -555,7 +556,7 @@ def _prune(nodes: list[_Node], search: _Search, outcomes: dict[tuple[int, int], 
         return left
 
     def withheld(node: _Node) -> int:
-        return sum(search.weights.gains[edit] for edit in node.early)
+        return sum(search.weights.gains[edit] for edit in node.out_of_order)
 
     best = max(node.after.judged.score - withheld(node) for node in left)
     for node in left:
@@ -574,7 +575,7 @@ def _may_end(node: _Node, search: _Search) -> bool:
 
 
 def _rank(left: list[_Node], search: _Search) -> list[_Node]:
-    """4 and 5: by round, then likelihood. Expects the likeliest first."""
+    """Steps 4 and 5: sort by round, then likelihood. Expects the likeliest first."""
     positive = search.neurologic or search.config.group_by == "positive"
     kinds = [edit.kind for edit in search.plan.plan.edits]
     members: dict[frozenset[int], int] = {}
@@ -595,13 +596,13 @@ def _finished(node: _Node) -> ReferenceHypothesis:
 
 
 def _best_of_pool(pool: list[ReferenceHypothesis], search: _Search) -> list[ReferenceHypothesis]:
-    """The pool, earlier ones first where they tie, since sorting is stable."""
+    """The best hypotheses; of equal ones the earlier first, because the sort is stable."""
 
     def key(hypothesis: ReferenceHypothesis) -> tuple[float, float]:
-        rate = search.rate(hypothesis.log_prob, len(hypothesis.tokens))
+        normalised = search.normalised(hypothesis.log_prob, len(hypothesis.tokens))
         if search.config.choose == "sum" and not search.neurologic:
-            return (-(hypothesis.edit_score / MILLION + rate), 0.0)
-        return (-hypothesis.edit_score, -rate)
+            return (-(hypothesis.edit_score / MILLION + normalised), 0.0)
+        return (-hypothesis.edit_score, -normalised)
 
     return sorted(pool, key=key)[: search.config.beams]
 
@@ -612,19 +613,19 @@ def _may_stop(rows: list[_Row], pool: list[ReferenceHypothesis], written: int, s
         return True
     if len(pool) < config.beams:
         return False
-    worst = min(search.rate(hypothesis.log_prob, len(hypothesis.tokens)) for hypothesis in pool)
+    worst = min(search.normalised(hypothesis.log_prob, len(hypothesis.tokens)) for hypothesis in pool)
     if search.plain:
         if config.early_stopping is True:
             return True
-        hopeful = config.early_stopping == "never" and config.length_penalty > 0
+        use_limit = config.early_stopping == "never" and config.length_penalty > 0
         best = max(row.log_prob for row in rows)
-        return search.rate(best, search.max_tokens if hopeful else written) <= worst
+        return search.normalised(best, search.max_tokens if use_limit else written) <= worst
     best_score = max(hypothesis.edit_score for hypothesis in pool)
     for row in rows:
         score = row.judged.score_plus
-        if config.stop == "exact":  # edits without clauses can bring nothing
+        if config.stop == "exact":  # edits without clauses have no reward
             score += sum(search.weights.gains[edit] for edit in search.required - row.judged.satisfied_plus)
-        if score > best_score or search.rate(row.log_prob, written) > worst:
+        if score > best_score or search.normalised(row.log_prob, written) > worst:
             return False
     return True
 

@@ -1,4 +1,4 @@
-"""What comes out for a sentence: a text, its scores, a verdict for each edit, and warnings."""
+"""The result of a sentence: candidate texts, scores, a verdict for each edit, and warnings."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from redraft.check.meaning import Meaning
-from redraft.plan.edits import Edit, EditPlan, described
+from redraft.plan.edits import Edit, EditPlan, describe_edit
 from redraft.plan.verdicts import Verdict
-from redraft.text.names import missing, missing_negations, missing_signs
+from redraft.text.names import missing_names, missing_negations, missing_symbols
 from redraft.text.protected_spans import missing_addresses
 from redraft.text.word_diff import diff_words
 
-_SHORT = 60  # characters of a text in a `repr`
+_REPR_LENGTH = 60  # characters of a text in a `repr`
 
 
 def is_requested(edit: Edit) -> bool:
-    """Whether a person asked for an edit; predicted edits have a probability."""
+    """Whether a person requested an edit; predicted edits have a probability."""
     return edit.probability is None
 
 
@@ -28,16 +28,16 @@ class Candidate:
 
     text: str
     log_prob: float  # summed over tokens, after all processors
-    edit_score: float  # E of docs/search.md; for `neurologic` the number of clauses met; 0 where edits are not scored
+    edit_score: float  # E of docs/search.md; `neurologic`: the number of clauses met; 0 if edits are not scored
     verdicts: tuple[Verdict, ...]
     tokens: tuple[int, ...]  # with the end token
     truncated: bool  # cut at the maximum length
-    literal: bool = False  # the source edited word by word, not written by the model
-    meaning: Meaning | None = None  # whether it still says the same, where that was checked
+    literal: bool = False  # the source with its edits made in place, not written by the model
+    meaning: Meaning | None = None  # of the meaning check, if the text was checked
 
     @property
     def not_done(self) -> list[Verdict]:
-        """Edits that a person asked for and the text does not show."""
+        """Requested edits that the text does not satisfy."""
         return [verdict for verdict in self.verdicts if is_requested(verdict.edit) and verdict.status != "satisfied"]
 
     def to_json(self) -> dict[str, Any]:
@@ -56,14 +56,14 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Result:
-    """A source and its candidates, the best first; the best one's fields are read directly."""
+    """A source and its candidates, best first. The fields of the best candidate are properties of the result."""
 
     source: str
     candidates: tuple[Candidate, ...]
-    trace: tuple[dict[str, Any], ...] = ()  # step by step, where asked for
-    pieces: int = 1  # in which it was rewritten
-    unchanged: str | None = None  # why the source was not rewritten
-    plan: EditPlan | None = None  # what was to be done
+    trace: tuple[dict[str, Any], ...] = ()  # the steps of the search, if requested
+    pieces: int = 1  # in which the source was rewritten
+    unchanged: str | None = None  # the reason, if the source was not rewritten
+    plan: EditPlan | None = None  # the plan that was applied, given or predicted
 
     @property
     def text(self) -> str:
@@ -99,13 +99,18 @@ class Result:
 
     @property
     def missing(self) -> list[str]:
-        """Names, numbers, negations, addresses and symbols that the text lacks: where meaning may be lost."""
+        """Names, numbers, negations, addresses and symbols of the source that the text lacks."""
         texts = (self.source, self.text)
-        return [*missing(*texts), *missing_negations(*texts), *missing_addresses(*texts), *missing_signs(*texts)]
+        return [
+            *missing_names(*texts),
+            *missing_negations(*texts),
+            *missing_addresses(*texts),
+            *missing_symbols(*texts),
+        ]
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader should look at before using the text, a sentence each; empty if there is nothing."""
+        """What to check before the text is used, a sentence each; empty if there is nothing."""
         return list(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
@@ -114,7 +119,7 @@ class Result:
         if self.missing:
             yield f"missing: {', '.join(self.missing)}"
         for verdict in self.not_done:
-            yield f"not done: {described(verdict.edit)}" + (f" ({verdict.reason})" if verdict.reason else "")
+            yield f"not done: {describe_edit(verdict.edit)}" + (f" ({verdict.reason})" if verdict.reason else "")
         if self.truncated:
             yield "cut at the maximum length"
 
@@ -129,13 +134,13 @@ class Result:
         return f"Result({', '.join(parts)})"
 
     def marked_html(self) -> str:
-        """The text as HTML, with the words that are new and those that are gone marked."""
+        """The text as HTML, with added words in <ins> and deleted ones in <del>."""
         tags = {"added": "ins", "deleted": "del"}
         pieces = ((tags.get(piece.kind), html.escape(piece.text)) for piece in diff_words(self.source, self.text))
         return "".join(f"<{tag}>{piece}</{tag}>" if tag else piece for tag, piece in pieces)
 
     def _repr_html_(self) -> str:
-        """For notebooks: the text with its changes marked, then the warnings."""
+        """For notebooks: the text with marked changes, then the warnings."""
         warnings = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
         return f"<p>{self.marked_html()}</p>" + (f"<ul>{warnings}</ul>" if warnings else "")
 
@@ -150,4 +155,4 @@ class Result:
 
 
 def _shortened(text: str) -> str:
-    return repr(text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…")
+    return repr(text if len(text) <= _REPR_LENGTH else f"{text[: _REPR_LENGTH - 1]}…")

@@ -1,4 +1,4 @@
-"""A model that answers from a table, to check a search by hand and to test against."""
+"""A model whose log-probabilities come from a table, for tests and for searches checked by hand."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _KEYS = ("vocab", "log_probs_by_prefix", "log_probs_by_last_token", "floor_log_p
 
 
 class ScriptedModel:
-    """Next-word log-probabilities looked up by the whole prefix, then by the last word, used as they stand.
+    """Next-word log-probabilities looked up by the whole prefix, then by the last word, and used unchanged.
 
-    Words that a row of the table does not list get `floor_log_prob`; where no row fits, `</s>` has log-probability 0.
-    `<s>` and `<pad>` are never offered. The source is not read.
+    Words that a row of the table does not list get `floor_log_prob`; if no row matches, `</s>` has log-probability 0.
+    `<s>` and `<pad>` are never generated. The source is ignored.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class ScriptedModel:
         except OSError as error:
             raise ModelError(f"{path}: cannot be read ({error.strerror})", "Check the path of the table.") from error
         except ValueError as error:
-            raise ModelError(f"{path}: is not JSON ({error})", "Mend the table at that place.") from error
+            raise ModelError(f"{path}: is not JSON ({error})", "Fix the table at that place.") from error
         if not isinstance(table, dict) or "vocab" not in table:
             raise ModelError(f"{path}: has no vocab", f"Write an object with the keys {', '.join(_KEYS)}.")
         unknown = sorted(set(table) - set(_KEYS))
@@ -72,7 +72,7 @@ class ScriptedModel:
 
     def _token(self, word: str) -> int:
         if word not in self.tokenizer.index:
-            raise ModelError(f"{word!r} stands in the table but not in vocab", "Add it to vocab.")
+            raise ModelError(f"{word!r} is in the table but not in vocab", "Add it to vocab.")
         return self.tokenizer.index[word]
 
     def next_log_probs(self, prefix: tuple[int, ...]) -> list[float]:
@@ -112,17 +112,17 @@ class ScriptedModel:
 
 
 def _is_word(value: object) -> bool:
-    """One word of text; half of a surrogate pair, which JSON allows, is none."""
+    """Whether a value is one word; half of a surrogate pair, which JSON allows, is not."""
     return isinstance(value, str) and len(value.split()) == 1 and value.encode("utf-8", "ignore").decode() == value
 
 
 def _check_table(table: dict[str, Any], path: str) -> None:
-    """Refuse what is not a table before a search stumbles over it."""
+    """Check the types of a table before it is used."""
 
     def is_number(value: object) -> bool:
         if not isinstance(value, int | float) or isinstance(value, bool):
             return False
-        return value == -math.inf or abs(value) <= sys.float_info.max  # not NaN, nor a whole number beyond any float
+        return value == -math.inf or abs(value) <= sys.float_info.max  # not NaN, and not an int beyond any float
 
     vocab = table["vocab"]
     if not isinstance(vocab, list) or not all(map(_is_word, vocab)):
@@ -138,6 +138,6 @@ def _check_table(table: dict[str, Any], path: str) -> None:
                 )
             for word in row:
                 if word != END and word not in vocab:
-                    raise ModelError(f"{path}: {word!r} stands in the table but not in vocab", "Add it to vocab.")
+                    raise ModelError(f"{path}: {word!r} is in the table but not in vocab", "Add it to vocab.")
     if not is_number(table.get("floor_log_prob", -100.0)):
         raise ModelError(f"{path}: floor_log_prob is not a number", "Write for example -100.")

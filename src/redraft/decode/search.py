@@ -1,4 +1,4 @@
-"""Beam search that carries edit progress beside every hypothesis: the one loop of every method."""
+"""Beam search that keeps the edit progress of every hypothesis: one loop for every method."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from redraft.cancellation import yield_point
 from redraft.constrain.clauses import CompiledPlan
+from redraft.cooperative_scheduling import yield_point
 from redraft.decode.config import DecodeConfig
 from redraft.decode.cuda_graphs import Graphs, step_graphs
-from redraft.decode.finished_pool import EMPTY, ENDED, FinishedPool, rows_of, tokens_of
+from redraft.decode.finished_pool import EMPTY, ENDED, FinishedPool, trail_rows, trail_tokens
 from redraft.decode.step import State, Step, Stepper
 from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import TransformersSteps
@@ -25,14 +25,14 @@ Observer = Callable[[State, Step, State], None]
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished row in plain data."""
+    """A finished row as plain data."""
 
     tokens: tuple[int, ...]  # with the end token where it ended
     log_prob: float
-    edit_score: int  # in whole 1e-6
+    edit_score: int  # in units of 1e-6
     truncated: bool
     rows: tuple[int, ...]  # the row each token was chosen from
-    carried: tuple[bool, ...]  # for each clause, as in FinishedPool
+    satisfied: tuple[bool, ...]  # for each clause, as in FinishedPool
 
 
 @torch.inference_mode()
@@ -47,44 +47,44 @@ def search(
 ) -> list[list[Hypothesis]]:
     """Finished hypotheses of every sentence, best first.
 
-    `observe` sees every step. `graphs` replays whole steps, the model included, from CUDA graphs where it can.
+    `observe` is called with every step. `graphs` replays whole steps, the model included, from CUDA graphs if possible.
     """
     stepper = Stepper(plans, config, max_tokens, model.end_tokens, getattr(model, "forced_end", None))
     log_prob = model.start(sources, config.beams)
-    stepper.set_up(log_prob, roomy=log_prob.is_cuda)
-    mover = _mover(model, stepper, log_prob, observe, graphs)
+    stepper.set_up(log_prob, round_up_sizes=log_prob.is_cuda)
+    runner = _step_runner(model, stepper, log_prob, observe, graphs)
     cuts = set(max_tokens)
-    # Other models keep their rows, and graphs their buffers, from step to step.
-    shares = not (isinstance(model, TransformersSteps) and isinstance(mover, _Launched))
+    # Other models keep their rows, and CUDA graphs their buffers, from step to step.
+    shares_state = not (isinstance(model, TransformersSteps) and isinstance(runner, _EagerRunner))
     flag = StopFlag(log_prob.device)
     for length in range(1, max(max_tokens) + 1):
-        yield_point(alone=shares)
-        mover.move(may_cut=length in cuts)
-        if flag.raised(mover.state.over):
+        yield_point(cancel_only=shares_state)
+        runner.advance(may_cut=length in cuts)
+        if flag.raised(runner.state.finished):
             break
-    return read_out(mover.state.pool)
+    return read_hypotheses(runner.state.pool)
 
 
-class Mover(Protocol):
-    """Moves the rows of a batch on by one token, the model's step and the search's together."""
+class StepRunner(Protocol):
+    """Adds one token to the rows of a batch: a step of the model, then a step of the search."""
 
     state: State
 
-    def move(self, *, may_cut: bool) -> None: ...
+    def advance(self, *, may_cut: bool) -> None: ...
 
 
-class _Launched:
-    """Every operation launched by itself: the plain way, and the one that can be watched."""
+class _EagerRunner:
+    """Launches every operation separately; the only runner whose steps can be observed."""
 
     def __init__(self, model: StepModel, stepper: Stepper, log_prob: Tensor, observe: Observer | None) -> None:
-        self.state = stepper.begin(log_prob)
+        self.state = stepper.initial_state(log_prob)
         self._model = model
         self._stepper = stepper
         self._log_prob = log_prob
         self._observe = observe
         self._last: Step | None = None
 
-    def move(self, *, may_cut: bool) -> None:
+    def advance(self, *, may_cut: bool) -> None:
         if self._last is not None:
             self._model.reorder(self._last.parent)
             self._log_prob = self._model.step(self._last.token)
@@ -94,20 +94,20 @@ class _Launched:
             self._observe(before, self._last, self.state)
 
 
-def _mover(
+def _step_runner(
     model: StepModel, stepper: Stepper, log_prob: Tensor, observe: Observer | None, graphs: Graphs | None
-) -> Mover:
+) -> StepRunner:
     if observe is None and (log_prob.is_cuda or graphs is not None):
-        replayed = (step_graphs() if graphs is None else graphs).mover(
+        replayed = (step_graphs() if graphs is None else graphs).runner(
             model, stepper, log_prob, whole=graphs is not None
         )
         if replayed is not None:
             return replayed
-    return _Launched(model, stepper, log_prob, observe)
+    return _EagerRunner(model, stepper, log_prob, observe)
 
 
 class StopFlag:
-    """Tells when all sentences are over. On a GPU the answer comes a step late, so that nobody waits for it."""
+    """Whether all sentences are finished. On a GPU the answer is one step late, so that the CPU never waits for it."""
 
     def __init__(self, device: torch.device) -> None:
         self._late = device.type == "cuda"
@@ -116,11 +116,11 @@ class StopFlag:
             self._events = [torch.cuda.Event(), torch.cuda.Event()]  # type: ignore[no-untyped-call]
             self._asked = 0
 
-    def raised(self, over: Tensor) -> bool:
+    def raised(self, finished: Tensor) -> bool:
         if not self._late:
-            return bool(over.all())
+            return bool(finished.all())
         now, before = self._asked % 2, (self._asked + 1) % 2
-        self._flags[now].copy_(over.all(), non_blocking=True)
+        self._flags[now].copy_(finished.all(), non_blocking=True)
         self._events[now].record()
         self._asked += 1
         if self._asked < 2:
@@ -129,12 +129,12 @@ class StopFlag:
         return bool(self._flags[before])
 
 
-def read_out(pool: FinishedPool) -> list[list[Hypothesis]]:
-    """The pool in plain data."""
+def read_hypotheses(pool: FinishedPool) -> list[list[Hypothesis]]:
+    """The hypotheses of a pool as plain data, best first."""
     found: list[list[Hypothesis]] = []
     ranks, lengths = pool.rank.tolist(), pool.length.tolist()
-    log_probs, scores, carried = pool.log_prob.tolist(), pool.score.tolist(), pool.carried.tolist()
-    tokens, rows = tokens_of(pool.trail).tolist(), rows_of(pool.trail).tolist()
+    log_probs, scores, satisfied = pool.log_prob.tolist(), pool.score.tolist(), pool.satisfied.tolist()
+    tokens, rows = trail_tokens(pool.trail).tolist(), trail_rows(pool.trail).tolist()
     for batch, places in enumerate(ranks):
         found.append([])
         for beam, rank in enumerate(places):
@@ -147,20 +147,21 @@ def read_out(pool: FinishedPool) -> list[list[Hypothesis]]:
                         scores[batch][beam],
                         rank != ENDED,
                         tuple(rows[batch][beam][:length]),
-                        tuple(carried[batch][beam]),
+                        tuple(satisfied[batch][beam]),
                     )
                 )
     return found
 
 
-# Bytes at the highest, roughly: trails of rows and of finished texts before and after a step, scores of the whole
-# vocabulary before and after what is forbidden, and what is known of each node.
-_FOR_A_TOKEN, _FOR_A_WORD, _FOR_A_NODE = 32, 12, 100
+# Peak bytes, approximately: trails of rows and finished texts before and after a step, scores of the whole vocabulary
+# before and after bans, and the scores of each node.
+_BYTES_PER_TOKEN, _BYTES_PER_VOCABULARY_ENTRY, _BYTES_PER_NODE = 32, 12, 100
 
 
 def check_search_memory(config: DecodeConfig, limits: Sequence[int], vocabulary: int, device: Any) -> None:
-    """An error where sentences with these limits on their tokens cannot be searched together."""
-    row = _FOR_A_TOKEN * max(limits) + _FOR_A_WORD * vocabulary + _FOR_A_NODE * min(config.row_width, vocabulary)
+    """Raise a ConfigError if the batch does not fit in memory; limits: maximum tokens of each sentence."""
+    row = _BYTES_PER_TOKEN * max(limits) + _BYTES_PER_VOCABULARY_ENTRY * vocabulary
+    row += _BYTES_PER_NODE * min(config.row_width, vocabulary)
     needed, free = row * config.beams * len(limits), free_memory(device)
     if free is not None and needed > free:
         raise ConfigError(

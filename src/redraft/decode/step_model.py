@@ -1,4 +1,4 @@
-"""What the search asks of a model."""
+"""The interface of models that can be searched."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from torch import Tensor
 
 @runtime_checkable
 class StepModel(Protocol):
-    """Anything that yields next-token scores for many rows at once can be searched.
+    """Anything that gives next-token scores for many rows at once.
 
-    Scores are log-probabilities after all processors; -inf forbids a token. They are used as they stand.
+    Scores are log-probabilities after all processors; -inf bans a token. The search uses them unchanged.
     """
 
     @property
@@ -21,7 +21,7 @@ class StepModel(Protocol):
         ...
 
     def start(self, sources: Sequence[str], beams: int) -> Tensor:
-        """Begin `beams` empty rows for each source; returns scores of the first token, (batch, beam, vocab)."""
+        """Start `beams` empty rows for each source; returns scores of the first token, (batch, beam, vocab)."""
         ...
 
     def step(self, tokens: Tensor) -> Tensor:
@@ -29,5 +29,5 @@ class StepModel(Protocol):
         ...
 
     def reorder(self, parent: Tensor) -> None:
-        """Row r of each sentence goes on from what was its row parent[r]; parent: (batch, beam)."""
+        """Row r of each sentence becomes a copy of its previous row parent[r]; parent: (batch, beam)."""
         ...

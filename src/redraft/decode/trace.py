@@ -10,7 +10,7 @@ from torch import Tensor
 
 from redraft.constrain.clauses import CompiledPlan
 from redraft.decode.edit_weights import UNIT
-from redraft.decode.finished_pool import EMPTY, ENDED, tokens_of
+from redraft.decode.finished_pool import EMPTY, ENDED, trail_tokens
 from redraft.decode.step import State, Step
 from redraft.errors import ConfigError, shown
 
@@ -18,9 +18,9 @@ Show = Callable[[Sequence[int]], str]
 
 
 class Trace:
-    """Collects the steps of every sentence of a batch; hand `observe` to the search.
+    """Collects the steps of every sentence of a batch; pass `observe` to the search.
 
-    `most`: numbers and texts that a sentence may have in all its steps.
+    `most`: the maximum number of values (numbers and strings) in the trace of one sentence.
     """
 
     def __init__(self, plans: Sequence[CompiledPlan], show: Show, most: int | None = None) -> None:
@@ -30,22 +30,22 @@ class Trace:
         self.sentences: list[list[dict[str, Any]]] = [[] for _ in plans]
 
     def observe(self, before: State, step: Step, after: State) -> None:
-        over = before.over.tolist()
+        finished = before.finished.tolist()
         for batch, sentence in enumerate(self.sentences):
-            if not over[batch]:
+            if not finished[batch]:
                 sentence.append(self._read(batch, before, step, after))
                 self._left[batch] -= _size(sentence[-1])
                 if self._left[batch] < 0:
                     source = self._plans[batch].plan.source
                     raise ConfigError(
                         f"the trace of {shown(source)} is too long after {len(sentence)} steps.",
-                        "Leave the trace out, or ask for that of a shorter sentence with fewer edits.",
+                        "Leave the trace out, or trace a shorter sentence with fewer edits.",
                     )
 
     def _read(self, batch: int, before: State, step: Step, after: State) -> dict[str, Any]:
         written = int(before.written)
-        token = step.lists.token[batch].tolist()
-        own = step.lists.log_prob[batch].tolist()
+        token = step.siblings.token[batch].tolist()
+        own = step.siblings.log_prob[batch].tolist()
         total = step.nodes.log_prob[batch].tolist()
         columns = len(token[0])
         outcome, round_ = self._outcomes(batch, step, len(total))
@@ -53,7 +53,7 @@ class Trace:
         for row, log_prob in enumerate(before.log_prob[batch].tolist()):
             if log_prob == -float("inf"):
                 continue
-            tokens = tokens_of(before.trail[batch, row, :written]).tolist()
+            tokens = trail_tokens(before.trail[batch, row, :written]).tolist()
             listed = [column for column in range(columns) if own[row][column] > -float("inf")]
             rows.append(
                 {
@@ -75,7 +75,7 @@ class Trace:
                         "token_log_prob": own[row][column],
                         "log_prob": total[node],
                         "edit_score": int(step.nodes.score[batch, node]) / UNIT,
-                        "edit_score_pending": int(step.nodes.hopeful[batch, node]) / UNIT,
+                        "edit_score_pending": int(step.nodes.score_plus[batch, node]) / UNIT,
                         "satisfied": self._satisfied(batch, step.nodes.key[batch, node]),
                         "round": round_[node],
                         "outcome": outcome[node],
@@ -85,13 +85,13 @@ class Trace:
 
     def _outcomes(self, batch: int, step: Step, count: int) -> tuple[list[str], list[int | None]]:
         """Why each node was kept or dropped, and its round."""
-        choice = step.choice
+        selection = step.selection
         outcome, round_ = ["unselected"] * count, [None] * count  # type: list[str], list[int | None]
-        order = choice.order[batch].tolist()
-        in_alpha, in_delta = choice.in_alpha[batch].tolist(), choice.in_delta[batch].tolist()
-        rounds = choice.round[batch].tolist()
+        order = selection.order[batch].tolist()
+        in_alpha, in_delta = selection.in_alpha[batch].tolist(), selection.in_delta[batch].tolist()
+        rounds = selection.round[batch].tolist()
         for place, node in enumerate(order):
-            if step.nodes.barred[batch, node]:
+            if step.nodes.end_forbidden[batch, node]:
                 outcome[node] = "end not allowed"
             elif not in_alpha[place]:
                 outcome[node] = "beyond alpha"
@@ -99,15 +99,15 @@ class Trace:
                 outcome[node] = "below delta"
             else:
                 round_[node] = rounds[place] + 1
-        beams = choice.rows.shape[1]
-        chosen = choice.node[batch].tolist()
+        beams = selection.rows.shape[1]
+        chosen = selection.node[batch].tolist()
         for place, (valid, is_end) in enumerate(
-            zip(choice.valid[batch].tolist(), choice.is_end[batch].tolist(), strict=True)
+            zip(selection.valid[batch].tolist(), selection.is_end[batch].tolist(), strict=True)
         ):
             if valid and is_end and place < beams:
                 outcome[chosen[place]] = "finished"
         for row, (place, valid) in enumerate(
-            zip(choice.rows[batch].tolist(), choice.row_valid[batch].tolist(), strict=True)
+            zip(selection.rows[batch].tolist(), selection.row_valid[batch].tolist(), strict=True)
         ):
             if valid:
                 outcome[chosen[place]] = f"row {row}"
@@ -122,7 +122,7 @@ class Trace:
         found = []
         for place, rank in enumerate(pool.rank[batch].tolist()):
             if rank != EMPTY:
-                tokens = tokens_of(pool.trail[batch, place, : int(pool.length[batch, place])]).tolist()
+                tokens = trail_tokens(pool.trail[batch, place, : int(pool.length[batch, place])]).tolist()
                 found.append(
                     {
                         "tokens": tokens,
@@ -136,7 +136,7 @@ class Trace:
 
 
 def _size(value: Any) -> int:
-    """How many numbers and texts there are in a value of lists and dictionaries."""
+    """The number of numbers and strings in nested lists and dictionaries."""
     if isinstance(value, dict):
         return sum(map(_size, value.values()))
     return sum(map(_size, value)) if isinstance(value, list) else 1

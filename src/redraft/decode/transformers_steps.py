@@ -13,10 +13,10 @@ from redraft.errors import ModelError
 
 
 class TransformersSteps:
-    """Feeds one token a row to an encoder-decoder or decoder-only model and keeps its cache in the order of the rows.
+    """Feeds one token per row to an encoder-decoder or decoder-only model and keeps its cache in the order of the rows.
 
-    `generate` of transformers has prepared everything before: inputs repeated for every beam, the encoder's output, an
-    empty cache, the processors. The forward pass is called directly, with the arguments that models document.
+    `generate` of transformers has prepared everything: inputs repeated for every beam, the encoder output, an empty
+    cache, the processors. The forward pass is called directly, with the arguments that models document.
     """
 
     def __init__(
@@ -54,8 +54,8 @@ class TransformersSteps:
         if not _is_encoder_decoder(self.model) and mask is not None:
             self.inputs["attention_mask"] = torch.cat([mask, mask.new_ones(len(mask), 1)], 1)
         if self.positions is not None:
-            self.positions = self.positions[:, -1:] + 1 if self.cache is not None else _one_more(self.positions)
-            # A sentence that has reached its limit is carried on beside the others; the model must find a position.
+            self.positions = self.positions[:, -1:] + 1 if self.cache is not None else _append_position(self.positions)
+            # A sentence that has reached its limit stays in the batch, and the model needs a valid position for it.
             self.positions = self.positions.clamp(max=self.last_position)
         return self._forward(token if self.cache is not None else self._sequences)
 
@@ -68,14 +68,14 @@ class TransformersSteps:
         if hasattr(self.model, "_reorder_cache"):
             self.cache = self.model._reorder_cache(self.cache, rows)
         else:
-            # What is read from the source is the same for all rows of a sentence: only the written part moves.
+            # All rows of a sentence share the keys and values of the source: only the self-attention cache moves.
             getattr(self.cache, "self_attention_cache", self.cache).reorder_cache(rows)
 
     def prompt_length(self) -> int:
         return int(self._sequences.shape[1])
 
     def source_length(self) -> int:
-        """Tokens of the longest source in the batch; 0 where the source is part of the prompt."""
+        """Tokens of the longest source in the batch; 0 if the source is part of the prompt."""
         encoded = self.inputs.get("encoder_outputs")
         return 0 if encoded is None else int(encoded[0].shape[1])
 
@@ -87,7 +87,7 @@ class TransformersSteps:
         output = self.model(**{name: tokens}, **self.inputs, **more, return_dict=True)
         if self.cache is not None:
             self.cache = output.past_key_values
-        # In float32, as transformers does, whatever the type of the weights.
+        # In float32 for any dtype of the weights, as transformers does.
         log_prob = torch.log_softmax(output.logits[:, -1].to(torch.float32), -1)
         if self.processors:
             log_prob = self.processors(self._sequences, log_prob)
@@ -100,12 +100,12 @@ def _is_encoder_decoder(model: Any) -> bool:
     return bool(model.config.is_encoder_decoder)
 
 
-def _one_more(positions: Tensor) -> Tensor:
+def _append_position(positions: Tensor) -> Tensor:
     return torch.cat([positions, positions[:, -1:] + 1], 1)
 
 
 def position_limit(model: Any) -> int | None:
-    """How many positions the decoder has, where the model is bound to a number."""
+    """The number of positions of the decoder; None if it is not limited."""
     config = model.config.get_text_config(decoder=True)
     if config.model_type in ("t5", "mt5", "umt5", "longt5", "switch_transformers"):  # relative positions
         return None
@@ -119,6 +119,6 @@ def position_limit(model: Any) -> int | None:
 def check_can_generate(model: Any) -> None:
     if not hasattr(model, "generate") or "custom_generate" not in inspect.signature(model.generate).parameters:
         raise ModelError(
-            f"{type(model).__name__} cannot be searched",
-            "Pass a seq2seq or causal model of transformers 5, or an object with start, step and reorder.",
+            f"the model {type(model).__name__} cannot be searched.",
+            "Pass a seq2seq or causal model of transformers 5, or an object with end_tokens, start, step and reorder.",
         )

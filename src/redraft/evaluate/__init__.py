@@ -1,4 +1,4 @@
-"""Outputs → figures that people can trust: measures, corpora, intervals, tests, reports."""
+"""Score system outputs: measures, corpora, confidence intervals, significance tests and reports."""
 
 from redraft.evaluate.corpora import CORPORA, Corpus, load_corpus, read_corpus
 from redraft.evaluate.report.report_files import write_report

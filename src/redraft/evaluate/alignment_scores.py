@@ -1,4 +1,4 @@
-"""How good links are, by the conventions of MultiMWA: sure and possible links alike, averaged over pairs."""
+"""Precision, recall and F1 of word alignments, as in MultiMWA: sure and possible links count alike, macro-averaged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from redraft.align.links import Links
 
 @dataclass(frozen=True)
 class LinkScores:
-    """Precision and recall are means over pairs, F1 is that of the means; all out of 100."""
+    """Precision and recall in percent, and their harmonic mean, F1."""
 
     precision: float
     recall: float
@@ -22,27 +22,31 @@ class LinkScores:
         return 2 * self.precision * self.recall / total if total else 0.0
 
 
-def score_links(found: Sequence[Links], gold: Sequence[GoldPair]) -> LinkScores:
-    """Of a pair without links on one side the share is 1 if the other has none either, else 0."""
-    pairs = [(links, pair.links) for links, pair in zip(found, gold, strict=True)]
-    precision = sum(_share(ours & theirs, ours, theirs) for ours, theirs in pairs) / len(pairs)
-    recall = sum(_share(ours & theirs, theirs, ours) for ours, theirs in pairs) / len(pairs)
+def score_links(predicted: Sequence[Links], gold: Sequence[GoldPair]) -> LinkScores:
+    """Means over sentence pairs. A ratio with denominator 0 is 1 if the other side has no links either, else 0."""
+    pairs = [(links, pair.links) for links, pair in zip(predicted, gold, strict=True)]
+    precision = sum(_ratio(ours & theirs, ours, theirs) for ours, theirs in pairs) / len(pairs)
+    recall = sum(_ratio(ours & theirs, theirs, ours) for ours, theirs in pairs) / len(pairs)
     return LinkScores(100 * precision, 100 * recall)
 
 
-def score_different(found: Sequence[Links], gold: Sequence[GoldPair]) -> LinkScores:
-    """Only links between different words, which become substitutions; counted over the whole set."""
-    right = made = wanted = 0
-    for links, pair in zip(found, gold, strict=True):
+def score_non_identical(predicted: Sequence[Links], gold: Sequence[GoldPair]) -> LinkScores:
+    """Micro-averaged scores of the links between different words, which become substitutions."""
+    true_positives = n_predicted = n_gold = 0
+    for links, pair in zip(predicted, gold, strict=True):
         ours, theirs = (
-            {(i, j) for i, j in some if pair.source[i].lower() != pair.target[j].lower()}
-            for some in (links, pair.links)
+            {(i, j) for i, j in side if pair.source[i].lower() != pair.target[j].lower()}
+            for side in (links, pair.links)
         )
-        right, made, wanted = right + len(ours & theirs), made + len(ours), wanted + len(theirs)
-    return LinkScores(100 * right / made if made else 0.0, 100 * right / wanted if wanted else 0.0)
+        true_positives += len(ours & theirs)
+        n_predicted += len(ours)
+        n_gold += len(theirs)
+    return LinkScores(
+        100 * true_positives / n_predicted if n_predicted else 0.0, 100 * true_positives / n_gold if n_gold else 0.0
+    )
 
 
-def _share(right: Links, of: Links, other: Links) -> float:
-    if not of:
+def _ratio(common: Links, denominator: Links, other: Links) -> float:
+    if not denominator:
         return 1.0 if not other else 0.0
-    return len(right) / len(of)
+    return len(common) / len(denominator)

@@ -1,4 +1,4 @@
-"""BERTScore (Zhang et al., 2020) by the package `bert-score`, with any encoder."""
+"""BERTScore (Zhang et al., 2020), computed by the package `bert-score` with any encoder."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from typing import Any
 import numpy as np
 
 from redraft.errors import ConfigError
-from redraft.evaluate.measures import Array, Texts, share
-from redraft.trust import check_weights, for_code, loading, unasked
+from redraft.evaluate.measures import Array, Texts, ratio
+from redraft.trust import loading, refuse_pickled_weights, refuse_remote_code_prompt, remote_code_kwargs
 
-DEFAULT = "roberta-large"  # what bert-score takes for English
+DEFAULT_ENCODER = "roberta-large"  # bert-score's default for English
 
 
 class BertScore:
-    """Figures `bertscore_precision`, `bertscore_recall` and `bertscore` (F1), out of 100, not rescaled.
+    """Scores `bertscore_precision`, `bertscore_recall` and `bertscore` (F1) in percent, not rescaled.
 
-    `encoder` is a name on the Hugging Face hub or a folder; `layer` the hidden layer whose vectors are compared: if not
-    given, the one that bert-score has chosen for the encoder (for a folder: for its name), or else the last.
+    encoder: a name on the Hugging Face hub, or a folder.
+    layer: the hidden layer whose vectors are compared. Default: the layer that bert-score recommends for this encoder
+        (a folder is looked up by its name), else the last layer.
     """
 
-    def __init__(self, encoder: str = DEFAULT, *, layer: int | None = None, device: str | None = None) -> None:
+    def __init__(self, encoder: str = DEFAULT_ENCODER, *, layer: int | None = None, device: str | None = None) -> None:
         try:
             from bert_score import BERTScorer
             from bert_score.utils import model2layers
@@ -31,14 +32,14 @@ class BertScore:
             raise ConfigError(
                 "BERTScore needs the package bert-score.", "Install it: pip install 'redraft[bertscore]'"
             ) from None
-        hint = "Give a name on the Hugging Face hub or a folder with an encoder and its tokenizer."
-        with loading("the encoder", encoder, ConfigError, hint), unasked():
-            check_weights(encoder)
-            config = AutoConfig.from_pretrained(encoder, **for_code())
+        hint = "Give a name on the Hugging Face hub, or a folder that contains an encoder and its tokenizer."
+        with loading("the encoder", encoder, ConfigError, hint), refuse_remote_code_prompt():
+            refuse_pickled_weights(encoder)
+            config = AutoConfig.from_pretrained(encoder, **remote_code_kwargs())
             known = model2layers.get(encoder) or model2layers.get(Path(encoder).name)
             layer = layer or known or config.num_hidden_layers
             self._scorer: Any = BERTScorer(model_type=encoder, num_layers=layer, device=device)
-        # A tokenizer that states no limit overflows bert-score's truncation; RoBERTa's positions begin at 2.
+        # Without a stated maximum length, bert-score's truncation overflows. RoBERTa's position ids start at 2.
         limit = getattr(config, "max_position_embeddings", 514) - 2
         self._scorer._tokenizer.model_max_length = min(self._scorer._tokenizer.model_max_length, limit)
         self.signature = (
@@ -46,17 +47,17 @@ class BertScore:
         )
 
     def count(self, texts: Texts) -> Array:
-        """(sentence, 4): precision, recall and F1 of the best reference, and 1. Empty text scores 0."""
+        """(sentence, 4): precision, recall and F1 with the best reference, and 1. Empty text scores 0."""
         counts = np.zeros((len(texts.outputs), 4))
         counts[:, 3] = 1
-        references = [[text for text in some if text.strip()] for some in zip(*texts.references, strict=True)]
-        full = [row for row, output in enumerate(texts.outputs) if output.strip() and references[row]]
-        if full:
-            values = self._scorer.score([texts.outputs[row] for row in full], [references[row] for row in full])
-            counts[full, :3] = np.stack([value.double().cpu().numpy() for value in values], axis=-1)
+        references = [[text for text in row if text.strip()] for row in zip(*texts.references, strict=True)]
+        scorable = [row for row, output in enumerate(texts.outputs) if output.strip() and references[row]]
+        if scorable:
+            values = self._scorer.score([texts.outputs[row] for row in scorable], [references[row] for row in scorable])
+            counts[scorable, :3] = np.stack([value.double().cpu().numpy() for value in values], axis=-1)
         return counts
 
     def figures(self, sums: Array) -> dict[str, Array]:
         *values, sentences = np.moveaxis(sums, -1, 0)
-        precision, recall, f1 = (100 * share(value, sentences) for value in values)
+        precision, recall, f1 = (100 * ratio(value, sentences) for value in values)
         return {"bertscore": f1, "bertscore_precision": precision, "bertscore_recall": recall}

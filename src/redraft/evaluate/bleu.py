@@ -1,4 +1,4 @@
-"""BLEU by sacrebleu, on the same lower-cased 13a tokens as SARI."""
+"""BLEU, computed by sacrebleu on lower-cased 13a tokens, as for SARI."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from redraft.evaluate.measures import LIBRARY, SIGNATURE, Array, Texts, tokenize
 
 
 class Bleu:
-    """Figure `bleu`, out of 100."""
+    """Score `bleu`, from 0 to 100."""
 
     signature = f"{SIGNATURE}|eff:no|smooth:exp|{LIBRARY}"
 
     def __init__(self) -> None:
-        self._bleu = BLEU(tokenize="none", force=True)  # the tokens are made already
+        self._bleu = BLEU(tokenize="none", force=True)  # the text is tokenized before
 
     def count(self, texts: Texts) -> Array:
-        """(sentence, 2 + 4 + 4): words of the output and of the closest reference, n-grams found, n-grams written."""
+        """(sentence, 2 + 4 + 4): output length, closest reference length, matching and output n-grams (n = 1 … 4)."""
         rows = []
         for output, *references in zip(texts.outputs, *texts.references, strict=True):
             score = self._bleu.corpus_score([tokenized(output)], [[tokenized(text)] for text in references])

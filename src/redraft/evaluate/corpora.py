@@ -1,4 +1,4 @@
-"""The corpora of the field, read from a folder that the user names; no corpus is part of this package."""
+"""Loaders for published simplification corpora and for user files. No corpus is part of this package."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from typing import Literal
 from redraft.errors import ConfigError, CorpusError, shown
 from redraft.evaluate.text_files import TextFile, check_aligned, read_text
 
-DATA = "REDRAFT_DATA"  # the variable that names the folder
+DATA = "REDRAFT_DATA"  # environment variable: the data folder
 References = Literal["first", "all"] | int
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sources and their references; sentence n of each belongs together."""
+    """Sources and aligned references: sentence n of each reference belongs to source n."""
 
     name: str
     split: str
     sources: Sequence[str]
     references: Sequence[Sequence[str]]  # (reference, sentence)
     notices: tuple[str, ...] = ()
-    numbers: str = "all"  # which references these are: all, first, or the number of one
+    reference_choice: str = "all"  # all, first, or the number of the one reference kept
 
     def __post_init__(self) -> None:
         for number, reference in enumerate(self.references):
             if len(reference) != len(self.sources):
                 raise CorpusError(
                     f"reference {number} of {self.name} has {len(reference):,} sentences, the sources {len(self):,}.",
-                    "Sentence n of each belongs to source n.",
+                    "Sentence n of every reference must belong to source n.",
                 )
 
     def __len__(self) -> int:
@@ -39,111 +39,111 @@ class Corpus:
 
     @property
     def signature(self) -> str:
-        which = "" if self.numbers == "all" else f" ({self.numbers})"
+        which = "" if self.reference_choice == "all" else f" ({self.reference_choice})"
         return f"{self.name}/{self.split}|refs:{len(self.references)}{which}"
 
     def with_references(self, which: References) -> Corpus:
-        """The same corpus with all references, the first, or the one of a number, from 0 as in file names."""
+        """The same corpus with all references, the first, or reference number `which` (from 0, as in file names)."""
         if which == "all":
             return self
         number = 0 if which == "first" else int(which)
         if not 0 <= number < len(self.references):
             raise ConfigError(
                 f"there is no reference {number} in {self.name}.",
-                f"Choose first, all, or the number of one: {', '.join(map(str, range(len(self.references))))}.",
+                f"Use first, all, or one of these numbers: {', '.join(map(str, range(len(self.references))))}.",
             )
-        return replace(self, references=[self.references[number]], numbers=str(which))
+        return replace(self, references=[self.references[number]], reference_choice=str(which))
 
 
 @dataclass(frozen=True)
-class Published:
-    """A corpus as it is published: its files, their sizes, and where they are."""
+class PublishedCorpus:
+    """A published corpus: its files, their sizes, and where to download them."""
 
     title: str
-    source: str  # file name, with {split}
-    reference: str  # with {split}, and {number} where there are several
-    splits: Mapping[str, tuple[str, int | None]]  # our name of a split → theirs, and its sentences where known
-    where: str
+    source: str  # file name template with {split}
+    reference: str  # likewise, with {number} if there are several references
+    splits: Mapping[str, tuple[str, int | None]]  # our split name → (their split name, number of sentences if known)
+    url: str
     licence: str
     references: int = 1
-    folders: tuple[str, ...] = ()  # other names of its folder
+    folders: tuple[str, ...] = ()  # alternative folder names
 
     def files(self, split: str) -> list[str]:
-        theirs = self.splits[split][0]
+        their_split = self.splits[split][0]
         numbers = range(self.references)
         return [
-            self.source.format(split=theirs),
-            *(self.reference.format(split=theirs, number=number) for number in numbers),
+            self.source.format(split=their_split),
+            *(self.reference.format(split=their_split, number=number) for number in numbers),
         ]
 
 
-CORPORA: dict[str, Published] = {
-    "turk": Published(
+CORPORA: dict[str, PublishedCorpus] = {
+    "turk": PublishedCorpus(
         title="TurkCorpus, truecased",
         source="{split}.truecase.detok.orig",
         reference="{split}.truecase.detok.simp.{number}",
         references=8,
         splits={"test": ("test", 359), "valid": ("tune", 2000)},
-        where="https://github.com/feralvam/easse (easse/resources/data/test_sets/turkcorpus)",
+        url="https://github.com/feralvam/easse (easse/resources/data/test_sets/turkcorpus)",
         licence="GPL-3.0 (repository)",
         folders=("turkcorpus", "truecase"),
     ),
-    "turk_legacy": Published(
+    "turk_legacy": PublishedCorpus(
         title="TurkCorpus, tokenised and lower-cased",
         source="{split}.8turkers.tok.norm",
         reference="{split}.8turkers.tok.turk.{number}",
         references=8,
         splits={"test": ("test", 359), "valid": ("tune", 2000)},
-        where="https://github.com/cocoxu/simplification (data/turkcorpus)",
+        url="https://github.com/cocoxu/simplification (data/turkcorpus)",
         licence="GPL-3.0 (repository)",
         folders=("turkcorpus", "legacy"),
     ),
-    "asset": Published(
+    "asset": PublishedCorpus(
         title="ASSET",
         source="asset.{split}.orig",
         reference="asset.{split}.simp.{number}",
         references=10,
         splits={"test": ("test", 359), "valid": ("valid", 2000)},
-        where="https://github.com/facebookresearch/asset (dataset)",
+        url="https://github.com/facebookresearch/asset (dataset)",
         licence="CC BY-NC 4.0",
         folders=("dataset",),
     ),
-    "automets": Published(
+    "automets": PublishedCorpus(
         title="AutoMeTS, medical",
         source="{split}.orig",
         reference="{split}.simp",
         splits={"test": ("test", 418), "valid": ("valid", 411), "train": ("train", 1967)},
-        where="https://github.com/vanh17/MedTextSimplifier",
+        url="https://github.com/vanh17/MedTextSimplifier",
         licence="MIT",
     ),
-    "wiki_auto": Published(
+    "wiki_auto": PublishedCorpus(
         title="Wiki-Auto",
         source="{split}.src",
         reference="{split}.dst",
         splits={"train": ("train", None), "valid": ("valid", None), "test": ("test", None)},
-        where="https://github.com/chaojiang06/wiki-auto (wiki-auto/ACL2020 or wiki-auto/GEM2021/full_no_split)",
+        url="https://github.com/chaojiang06/wiki-auto (wiki-auto/ACL2020 or wiki-auto/GEM2021/full_no_split)",
         licence="see the repository; text of Wikipedia, CC BY-SA 3.0",
         folders=("wiki-auto", "ACL2020", "full_no_split"),
     ),
-    "wikilarge": Published(
+    "wikilarge": PublishedCorpus(
         title="WikiLarge",
         source="wiki.full.aner.ori.{split}.src",
         reference="wiki.full.aner.ori.{split}.dst",
         splits={"train": ("train", 296_402), "valid": ("valid", 992), "test": ("test", 359)},
-        where="https://github.com/XingxingZhang/dress (data-simplification.tar.bz2, folder wikilarge)",
+        url="https://github.com/XingxingZhang/dress (data-simplification.tar.bz2, folder wikilarge)",
         licence="none stated; text of Wikipedia, CC BY-SA 3.0",
     ),
 }
 
 
 def load_corpus(name: str, split: str = "test", *, data: str | os.PathLike[str] | None = None) -> Corpus:
-    """A published corpus from the folder `data`, or from the one that REDRAFT_DATA names."""
+    """Load a published corpus from the folder `data` (default: the environment variable REDRAFT_DATA)."""
     if name not in CORPORA:
         raise ConfigError(f"the corpus {shown(name)} is not known.", f"Use one of {', '.join(CORPORA)}.")
     published = CORPORA[name]
     if split not in published.splits:
         raise ConfigError(f"{name} has no split {shown(split)}.", f"Use one of {', '.join(published.splits)}.")
-    files = [read_text(path) for path in _found(name, published, split, data)]
+    files = [read_text(path) for path in _find_files(name, published, split, data)]
     check_aligned(files, published.splits[split][1], of=f"{published.title}, {split}")
     return _corpus(name, split, files)
 
@@ -151,11 +151,11 @@ def load_corpus(name: str, split: str = "test", *, data: str | os.PathLike[str] 
 def read_corpus(
     source: str | os.PathLike[str], references: Sequence[str | os.PathLike[str]], *, name: str = "files"
 ) -> Corpus:
-    """Any other set: a file of sources and one or more aligned files of references."""
+    """Load a corpus from a file of sources and one or more aligned reference files."""
     files = [read_text(path) for path in (source, *references)]
     check_aligned(files)
     if not files[0].lines:
-        raise CorpusError(f"{files[0].path} is empty.", "Give a file with one sentence on each line.")
+        raise CorpusError(f"{files[0].path} is empty.", "Give a file with one sentence per line.")
     return _corpus(name, Path(source).name, files)
 
 
@@ -164,30 +164,30 @@ def _corpus(name: str, split: str, files: Sequence[TextFile]) -> Corpus:
     return Corpus(name, split, files[0].lines, [file.lines for file in files[1:]], notices)
 
 
-def _found(name: str, published: Published, split: str, data: str | os.PathLike[str] | None) -> list[Path]:
-    """The files of a split, all in one folder."""
-    named = os.environ.get(DATA) if data is None else data
-    about = f"{published.title} is published at {published.where}; licence: {published.licence}."
-    if not named:
-        raise CorpusError(f"no folder with corpora is named, and {name} has to be read from one.",
+def _find_files(name: str, published: PublishedCorpus, split: str, data: str | os.PathLike[str] | None) -> list[Path]:
+    """The files of a split. All must be in one folder."""
+    root_name = os.environ.get(DATA) if data is None else data
+    about = f"{published.title} is published at {published.url}; licence: {published.licence}."
+    if not root_name:
+        raise CorpusError(f"no data folder is given, so {name} cannot be loaded.",
                           f"Add --data FOLDER or set {DATA}. {about}")  # fmt: skip
-    root = Path(named)
+    root = Path(root_name)
     if not root.is_dir():
-        raise CorpusError(f"{root} is not a folder.", f"Name the folder that holds {name}/. {about}")
-    wanted = published.files(split)
-    best: tuple[Path, list[str]] | None = None
-    for folder in _folders(root, name, published):
-        missing = [file for file in wanted if not (folder / file).is_file()]
+        raise CorpusError(f"{root} is not a folder.", f"Give the folder that contains {name}/. {about}")
+    file_names = published.files(split)
+    partial: tuple[Path, list[str]] | None = None
+    for folder in _candidate_folders(root, name, published):
+        missing = [file for file in file_names if not (folder / file).is_file()]
         if not missing:
-            return [folder / file for file in wanted]
-        if len(missing) < len(wanted) and best is None:
-            best = folder, missing
-    if best:
-        raise CorpusError(f"{best[0]} lacks {', '.join(best[1])}.", about)
-    raise CorpusError(f"{root} holds no {wanted[0]}: looked there, in {name}/ and one folder deeper.", about)
+            return [folder / file for file in file_names]
+        if len(missing) < len(file_names) and partial is None:
+            partial = folder, missing
+    if partial:
+        raise CorpusError(f"{partial[0]} lacks {', '.join(partial[1])}.", about)
+    raise CorpusError(f"{file_names[0]} not found in {root}, {root / name} or the folders one level below.", about)
 
 
-def _folders(root: Path, name: str, published: Published) -> Iterator[Path]:
+def _candidate_folders(root: Path, name: str, published: PublishedCorpus) -> Iterator[Path]:
     names = (name, *published.folders)
     yield from (root / folder for folder in names)
     yield root

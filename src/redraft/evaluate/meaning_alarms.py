@@ -1,4 +1,4 @@
-"""How many outputs may not say the same as their source."""
+"""Share of outputs whose meaning may differ from the source."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from redraft.evaluate.measures import Array, Texts, share
+from redraft.evaluate.measures import Array, Texts, ratio
 
 if TYPE_CHECKING:
     from redraft.check.meaning_check import MeaningCheck
 
 
 class MeaningAlarms:
-    """`at_risk`: outputs, out of 100, whose meaning check gives an alarm; `risk`: the mean risk, out of 100."""
+    """Scores in percent: `at_risk`, the outputs with an alarm of the meaning check, and `risk`, the mean risk."""
 
     def __init__(self, check: MeaningCheck | None = None) -> None:
         self._given = check
@@ -31,9 +31,9 @@ class MeaningAlarms:
 
     def count(self, texts: Texts) -> Array:
         """(sentence, 3): alarm, risk, and 1."""
-        found = self._check.check(zip(texts.sources, texts.outputs, strict=True))
-        return np.array([(one.alarm, one.risk, 1) for one in found], dtype=np.float64).reshape(-1, 3)
+        results = self._check.check(zip(texts.sources, texts.outputs, strict=True))
+        return np.array([(one.alarm, one.risk, 1) for one in results], dtype=np.float64).reshape(-1, 3)
 
     def figures(self, sums: Array) -> dict[str, Array]:
         alarms, risks, sentences = np.moveaxis(sums, -1, 0)
-        return {"at_risk": 100 * share(alarms, sentences), "risk": 100 * share(risks, sentences)}
+        return {"at_risk": 100 * ratio(alarms, sentences), "risk": 100 * ratio(risks, sentences)}

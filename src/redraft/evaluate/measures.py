@@ -1,7 +1,7 @@
-"""What every measure is: counts for each sentence, and a formula over their sums.
+"""The interface of a measure: sufficient statistics ("counts") for each sentence, and a formula over their sums.
 
-A figure of a corpus is the formula over the sum of all sentences. An interval is the formula over resampled sums, a
-paired test over swapped ones, a sentence's own figure the formula over its own counts. So each measure is written once.
+The corpus score is the formula over the sum of all sentences. Confidence intervals apply it to resampled sums, paired
+tests to swapped sums, and sentence scores to the counts of one sentence. So each measure is implemented only once.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ SIGNATURE = "case:lc|tok:13a"
 LIBRARY = f"sacrebleu:{sacrebleu.__version__}"
 
 
-@lru_cache(maxsize=16_384)  # the same sources and references for every system and measure
+@lru_cache(maxsize=16_384)  # sources and references are the same for every system and measure
 def tokenized(text: str) -> str:
-    """The tokens of a text, joined by single spaces."""
+    """Lower-cased 13a tokens of a text, joined by single spaces."""
     return str(_tokenizer()(text.lower()))
 
 
 @cache
 def _tokenizer() -> Any:
-    make: Any = Tokenizer13a  # has no types
+    make: Any = Tokenizer13a  # untyped
     return make()
 
 
@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Texts:
-    """What is measured: outputs beside their sources and references."""
+    """Outputs with their sources and references."""
 
     sources: Sequence[str]
     outputs: Sequence[str]
@@ -45,21 +45,21 @@ class Texts:
 
 
 class Measure(Protocol):
-    """A measure of outputs."""
+    """A measure of system outputs."""
 
     @property
     def signature(self) -> str:
-        """Everything that a figure depends on, in the style of sacrebleu."""
+        """All settings that a score depends on, in the style of sacrebleu."""
 
     def count(self, texts: Texts) -> Array:
-        """Counts that can be added up: (sentence, count)."""
+        """Additive counts: (sentence, count)."""
 
     def figures(self, sums: Array) -> dict[str, Array]:
-        """The figures by name, from sums of counts: (…, count) → (…,) each."""
+        """Scores by name from summed counts: (…, count) → (…,) each."""
 
 
-def share(part: Array, whole: Array, *, of_nothing: float = 0.0) -> Array:
-    """part / whole, and `of_nothing` where there is nothing to divide by."""
-    out: Array = np.full(np.broadcast_shapes(part.shape, whole.shape), of_nothing)
+def ratio(part: Array, whole: Array, *, if_empty: float = 0.0) -> Array:
+    """part / whole, and `if_empty` where whole is 0."""
+    out: Array = np.full(np.broadcast_shapes(part.shape, whole.shape), if_empty)
     np.divide(part, whole, out=out, where=whole > 0)
     return out

@@ -1,4 +1,4 @@
-"""What can be seen without references: length, compression, copies, words added and deleted."""
+"""Reference-free statistics: length, compression, copies, words added and deleted."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections import Counter
 
 import numpy as np
 
-from redraft.evaluate.measures import LIBRARY, SIGNATURE, Array, Texts, share, tokenized
+from redraft.evaluate.measures import LIBRARY, SIGNATURE, Array, Texts, ratio, tokenized
 
 
 class Surface:
-    """Means over sentences: `len` in words; `compression`, characters of the output for each of the source; and, out
-    of 100, `copies` (outputs equal to their source), `added` and `deleted` (words of the one text that the other lacks,
-    of the words of the longer one).
+    """Means over sentences.
+
+    `len`: output length in words. `compression`: output characters / source characters. In percent: `copies` (outputs
+    equal to their source), `added` and `deleted` (words in only the output or only the source, relative to the number
+    of words of the longer text).
     """
 
     signature = f"{SIGNATURE}|level:sentence|{LIBRARY}"
@@ -27,7 +29,7 @@ class Surface:
 
     def figures(self, sums: Array) -> dict[str, Array]:
         *values, sentences = np.moveaxis(sums, -1, 0)
-        words, compression, copies, added, deleted = (share(value, sentences) for value in values)
+        words, compression, copies, added, deleted = (ratio(value, sentences) for value in values)
         return {
             "len": words,
             "compression": compression,

@@ -1,4 +1,4 @@
-"""Files of one sentence a line. What is odd about a file is named, and no line is ever lost."""
+"""Read files with one sentence per line. Irregularities are reported, and no line is dropped."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from redraft.errors import CorpusError
-from redraft.files import decoded
+from redraft.files import decode_utf8
 from redraft.reading import BOM, read_file
 
-_NAMED = 5  # line numbers that a notice lists before it only counts
+_MAX_LISTED = 5  # a notice lists at most this many line numbers
 
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """The lines of a file, without their ends, and what a person should know about it."""
+    """The lines of a file without line endings, and notices about irregularities."""
 
     path: str
     lines: list[str]
@@ -23,49 +23,49 @@ class TextFile:
 
 
 def read_text(path: str | os.PathLike[str]) -> TextFile:
-    """Read a whole UTF-8 file ("-" is standard input). Only \\n and \\r\\n end a line, as for `wc` and an editor."""
+    """Read a UTF-8 file ("-": standard input). Only \\n and \\r\\n end a line, as in `wc` and editors."""
     name = "<stdin>" if str(path) == "-" else str(path)
     data = read_file(path)
     notices = []
     if data.startswith(BOM):
         data = data.removeprefix(BOM)
-        notices.append(f"{name}: begins with a byte order mark, which is left out.")
+        notices.append(f"{name}: starts with a byte order mark, which is ignored.")
     if data and not data.endswith(b"\n"):
-        notices.append(f"{name}: the last line has no line end; it is counted all the same.")
+        notices.append(f"{name}: the last line has no line ending; it is still counted.")
     rows = data.removesuffix(b"\n").split(b"\n") if data else []
-    lines = [decoded(row, name, number) for number, row in enumerate(rows, 1)]
+    lines = [decode_utf8(row, name, number) for number, row in enumerate(rows, 1)]
     windows = [number for number, line in enumerate(lines, 1) if line.endswith("\r")]
     if windows:
         lines = [line.removesuffix("\r") for line in lines]
-        which = "" if len(windows) == len(lines) else f" in {places(windows)}, and others elsewhere"
-        notices.append(f"{name}: Windows line ends{which}; they are left out.")
+        which = "" if len(windows) == len(lines) else f" in {format_line_numbers(windows)}, Unix line endings elsewhere"
+        notices.append(f"{name}: Windows line endings{which}; they are removed.")
     inside = [number for number, line in enumerate(lines, 1) if "\r" in line]
     if inside:
-        notices.append(f"{name}: a carriage return inside {places(inside)}; it counts as a space.")
+        notices.append(f"{name}: a carriage return inside {format_line_numbers(inside)}; treated as a space.")
     empty = [number for number, line in enumerate(lines, 1) if not line.strip()]
     if empty:
-        notices.append(f"{name}: nothing in {places(empty)}; scored as empty text.")
+        notices.append(f"{name}: no text in {format_line_numbers(empty)}; scored as empty text.")
     return TextFile(name, lines, tuple(notices))
 
 
 def check_aligned(files: Sequence[TextFile], size: int | None = None, *, of: str = "") -> None:
-    """Every file has as many lines as the first, or as many as the corpus is known to have."""
-    wanted = len(files[0].lines) if size is None else size
+    """Check that every file has `size` lines (default: as many as the first file)."""
+    expected = len(files[0].lines) if size is None else size
     for file in files:
-        if len(file.lines) == wanted:
+        if len(file.lines) == expected:
             continue
-        rival = of or files[0].path
-        hint = f"Line n of every file belongs to sentence n; give {file.path} exactly {wanted:,} lines."
-        if len(file.lines) > wanted and not any(line.strip() for line in file.lines[wanted:]):
-            hint = f"The lines after {wanted:,} are empty: delete them."
-        raise CorpusError(f"{file.path} has {len(file.lines):,} lines, {rival} has {wanted:,}.", hint)
+        other = of or files[0].path
+        hint = f"Line n of every file must belong to sentence n: {file.path} needs exactly {expected:,} lines."
+        if len(file.lines) > expected and not any(line.strip() for line in file.lines[expected:]):
+            hint = f"The lines after {expected:,} are empty: delete them."
+        raise CorpusError(f"{file.path} has {len(file.lines):,} lines, {other} has {expected:,}.", hint)
 
 
-def places(numbers: Sequence[int]) -> str:
-    """Line numbers for a person: a few are listed, many are counted."""
-    few = ", ".join(str(number) for number in numbers[:_NAMED])
+def format_line_numbers(numbers: Sequence[int]) -> str:
+    """Line numbers for a message: a short list in full, a long one as a count."""
+    listed = ", ".join(str(number) for number in numbers[:_MAX_LISTED])
     if len(numbers) == 1:
-        return f"line {few}"
-    if len(numbers) <= _NAMED:
-        return f"lines {few}"
-    return f"{len(numbers):,} lines ({few}, …)"
+        return f"line {listed}"
+    if len(numbers) <= _MAX_LISTED:
+        return f"lines {listed}"
+    return f"{len(numbers):,} lines ({listed}, …)"

@@ -1,1 +1,1 @@
-"""Many runs from one settings file: corpora × models × plans × methods, their scores, tables and plots."""
+"""Run experiments described in a TOML file (corpora × models × plans × methods), with scores, tables and plots."""

@@ -1,4 +1,4 @@
-"""What an experiment is made of, read from a TOML file and checked before anything is computed."""
+"""The description of an experiment: read from a TOML file and checked before anything is computed."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from redraft.decode.config import DecodeConfig, read_config
 from redraft.errors import ConfigError, did_you_mean, shown
 from redraft.evaluate.corpora import Corpus, load_corpus, read_corpus
 from redraft.plan.edits import DEFAULT_STRENGTH
-from redraft.plan.extraction import Which
+from redraft.plan.extraction import Selection
 from redraft.plan.prediction import Levels
 from redraft.reading import read_toml
 from redraft.settings_checks import check_setting
 
-NO_PLAN = "none"  # the plan of methods that get none
-LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")  # what sweeps call λ; the last: all three
+NO_PLAN = "none"  # the plan name of runs without plans
+LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute", "lambdas")  # names of λ in sweeps; lambdas: all three
 _SETTINGS = [f.name for f in fields(DecodeConfig)]
-_LOADING = ["model", "prompt", "dtype", "variants"]  # what Redrafter is told of a model
+_LOADING = ["model", "prompt", "dtype", "variants"]  # arguments of Redrafter
 
 
 @dataclass(frozen=True)
 class CorpusEntry:
-    """A published corpus by its name, or files; `rows` takes some of its sentences, by numbers from 0."""
+    """A published corpus by name, or files. `rows` selects sentences by number, from 0."""
 
     corpus: str | None = None
     split: str = "test"
     source: str | None = None
     reference: tuple[str, ...] = ()
-    rows: str | None = None  # a file of numbers
-    tables: bool = True  # False: for sweeps alone
+    rows: str | None = None  # file of sentence numbers
+    tables: bool = True  # False: used only in sweeps
 
     def load(self, data: str | None, folder: Path) -> Corpus:
         if self.corpus is not None:
-            found = load_corpus(self.corpus, self.split, data=data)
+            corpus = load_corpus(self.corpus, self.split, data=data)
         elif self.source and self.reference:
-            found = read_corpus(str(folder / self.source), [str(folder / one) for one in self.reference])
+            corpus = read_corpus(str(folder / self.source), [str(folder / one) for one in self.reference])
         else:
             raise ConfigError(
                 "a corpus has neither a name nor files.", 'Write corpus = "turk", or source and reference.'
             )
-        return found if self.rows is None else _with_rows(found, self.rows, data, folder)
+        return corpus if self.rows is None else _with_rows(corpus, self.rows, data, folder)
 
 
 def _with_rows(corpus: Corpus, rows: str, data: str | None, folder: Path) -> Corpus:
@@ -54,16 +54,16 @@ def _with_rows(corpus: Corpus, rows: str, data: str | None, folder: Path) -> Cor
         references = [[texts[number] for number in numbers] for texts in corpus.references]
     except (OSError, ValueError, IndexError) as error:
         raise ConfigError(
-            f"{path} does not number sentences of {corpus.name}: {error}.", "Write numbers from 0."
+            f"{path} does not contain sentence numbers of {corpus.name}: {error}.", "Write numbers from 0."
         ) from None
     return Corpus(corpus.name, f"{corpus.split}, {len(numbers)} rows", sources, references, corpus.notices)
 
 
 @dataclass(frozen=True)
 class PlanEntry:
-    """Oracle plans of some words, or predicted ones; `by_corpus` has what differs for a corpus."""
+    """Oracle plans over some words, or predicted plans. `by_corpus` overrides settings for single corpora."""
 
-    words: Which | None = None  # oracle
+    words: Selection | None = None  # oracle plans
     predict: bool = False
     strength: Any = DEFAULT_STRENGTH
     style: str | None = None
@@ -82,23 +82,23 @@ class PlanEntry:
 
 @dataclass(frozen=True)
 class Method:
-    """Settings of the search; `settings` names a file of them for each corpus, plan and model, where there is one."""
+    """Decoding settings. `settings` is the name of an optional settings file for each corpus, plan and model."""
 
     config: Mapping[str, Any]
     settings: str | None = None
-    rank: bool = False  # finished texts are ranked as `redraft simplify` ranks them
-    told: bool = False  # plain beam search gets the plans too: a model that reads them may carry them out by itself
+    rank: bool = False  # rerank candidates as `redraft simplify` does
+    told: bool = False  # also give the plans to plain beam search, for models that read plans
 
     @property
     def has_plans(self) -> bool:
         return self.told or self.config.get("method", "edit") != "beam"
 
     def configured(self, folder: Path, names: Mapping[str, str], start: Mapping[str, Any]) -> DecodeConfig:
-        """`start` is what holds where neither the method nor its file says otherwise."""
-        found: dict[str, Any] = {**start, **self.config}
+        """The settings: `start`, overridden by the method, overridden by its settings file."""
+        settings: dict[str, Any] = {**start, **self.config}
         name = self.settings_file(names)
         path = folder / name if name else None
-        return DecodeConfig(**{**found, **(read_config(path) if path and path.exists() else {})})
+        return DecodeConfig(**{**settings, **(read_config(path) if path and path.exists() else {})})
 
     def settings_file(self, names: Mapping[str, str]) -> str | None:
         return self.settings.format(**names) if self.settings else None
@@ -106,7 +106,7 @@ class Method:
 
 @dataclass(frozen=True)
 class Sweep:
-    """One setting over some values, all else as in a method; `setting` may be edits: so many of each plan."""
+    """Runs of one method that vary one setting. If `setting` is edits, the value is the number of edits per plan."""
 
     name: str
     setting: str
@@ -120,7 +120,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Description:
-    """All of it. `folder` is where the file lies: paths in it are meant from there."""
+    """The whole description. Paths in it are relative to `folder`, the folder of the file."""
 
     folder: Path
     corpora: Mapping[str, CorpusEntry]
@@ -128,15 +128,15 @@ class Description:
     plans: Mapping[str, PlanEntry]
     methods: Mapping[str, Method]
     sweeps: Sequence[Sweep] = ()
-    paper: Sequence[Mapping[str, Any]] = ()  # published figures: plan, method, references, and a figure for each corpus
+    paper: Sequence[Mapping[str, Any]] = ()  # published scores: plan, method, references, one score per corpus
     beams: int = 20
     baseline: str = "beam"
-    rivals: tuple[str, ...] = ()  # methods that ours are compared with, besides the baseline
+    rivals: tuple[str, ...] = ()  # further methods to compare with
 
 
 def read_description(path: str | Path) -> Description:
-    """A file, or an error that names the place and the next step."""
-    found = read_toml(path, "docs/experiment.md has an example.")
+    """Read and check a description file."""
+    found = read_toml(path, "See the example in docs/experiment.md.")
     try:
         return _described(found, Path(path).resolve().parent)
     except ConfigError as error:
@@ -147,7 +147,7 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
     _check_keys(found, [f.name for f in fields(Description) if f.name != "folder"], "the file")
     for name in ("corpora", "plans", "methods"):
         if not found.get(name):
-            raise ConfigError(f"there are no {name}.", f"Write [{name}.NAME] for each.")
+            raise ConfigError(f"{name} is missing.", f"Write one table [{name}.NAME] for each.")
     for name in ("corpora", "models", "plans", "methods"):
         _check_tables(found.get(name, {}), name)
     for name in ("sweeps", "paper"):
@@ -163,7 +163,7 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
         _check_keys(one, _LOADING, f"models.{name}")
         for key, value in one.items():
             if not isinstance(value, str):
-                raise ConfigError(f"models.{name}: {key} is {shown(value)}.", 'Write words between quotes: "…".')
+                raise ConfigError(f"models.{name}: {key} is {shown(value)}.", 'Write a string: "…".')
     sweeps = [_entry(Sweep, one, "sweeps") for one in found.get("sweeps", [])]
     for kind, names in (("corpus", corpora), ("plan", plans), ("method", methods), ("model", models),
                         ("sweep", [sweep.name for sweep in sweeps])):  # fmt: skip
@@ -195,10 +195,10 @@ def _plan(one: dict[str, Any], name: str, corpora: Mapping[str, Any]) -> PlanEnt
     entry: PlanEntry = _entry(PlanEntry, {**plain, "by_corpus": inner}, f"plans.{name}")
     if entry.predict == (entry.words is not None):
         raise ConfigError(
-            f"plans.{name} is neither oracle nor predicted.", 'Write words = "content", or predict = true.'
+            f"plans.{name} must be either oracle or predicted.", 'Write words = "content", or predict = true.'
         )
     if entry.words is not None:
-        _check_known(entry.words, get_args(Which), f"words in plans.{name}")
+        _check_known(entry.words, get_args(Selection), f"words in plans.{name}")
     for corpus in corpora:
         _ = entry.of(corpus).levels
     return entry
@@ -217,7 +217,7 @@ def _method(one: dict[str, Any], name: str) -> Method:
         method.settings_file(dict.fromkeys(("model", "corpus", "plan", "method"), ""))
     except (KeyError, ValueError, IndexError, AttributeError):
         raise ConfigError(f"methods.{name}: settings is {shown(method.settings)}.",
-                          "What stands in braces is {model}, {corpus}, {plan} or {method}.") from None  # fmt: skip
+                          "Placeholders are {model}, {corpus}, {plan} and {method}.") from None  # fmt: skip
     return method
 
 
@@ -228,17 +228,17 @@ def _entry(kind: Any, one: dict[str, Any], place: str) -> Any:
         return kind(**{key: tuple(value) if isinstance(value, list) and key != "strength" else value
                        for key, value in one.items()})  # fmt: skip
     except TypeError as error:
-        raise ConfigError(f"{place}: {error}", "docs/experiment.md says what belongs there.") from None
+        raise ConfigError(f"{place}: {error}", "docs/experiment.md lists the keys.") from None
 
 
 def _check_tables(found: Any, name: str) -> None:
-    """What an experiment is made of comes in tables, each with a name or, for sweeps and the paper, in a list."""
+    """Every entry must be a table, with a name or (sweeps, paper) in an array."""
     if not isinstance(found, dict) or not all(isinstance(entry, dict) for entry in found.values()):
-        raise ConfigError(f"{name} is {shown(found)}.", "docs/experiment.md has an example.")
+        raise ConfigError(f"{name} is {shown(found)}.", "See the example in docs/experiment.md.")
 
 
 def _check_types(kind: Any, found: Mapping[str, Any], place: str) -> None:
-    """Values that a class says the type of; what may be several things, it checks itself."""
+    """Check values against the type hints of a class. Fields typed Any or Mapping are checked elsewhere."""
     hints = get_type_hints(kind)
     for name, value in found.items():
         hint, values = hints[name], [value]
@@ -252,11 +252,11 @@ def _check_types(kind: Any, found: Mapping[str, Any], place: str) -> None:
 
 
 def _check_file_name(name: str, kind: str) -> None:
-    """Files of results are named after what they are of, and must not lie elsewhere."""
-    fits = isinstance(name, str) and bool(name.strip()) and name.isprintable() and not name.startswith(".")
-    if not fits or not set(name).isdisjoint("/\\:"):
-        raise ConfigError(f"the name of the {kind} {shown(name)} cannot be part of a file's name.",
-                          "Write one that begins with no dot and has no / \\ : or control character.")  # fmt: skip
+    """Names become parts of file names, so they must not contain path separators."""
+    valid = isinstance(name, str) and bool(name.strip()) and name.isprintable() and not name.startswith(".")
+    if not valid or not set(name).isdisjoint("/\\:"):
+        raise ConfigError(f"the name of the {kind} {shown(name)} cannot be part of a file name.",
+                          "Use no / \\ : or control character, and no dot at the start.")  # fmt: skip
 
 
 def _check_keys(found: Mapping[str, Any], known: Sequence[str], place: str) -> None:

@@ -1,4 +1,4 @@
-"""The scores of all runs that are done, and of the yardsticks that need no model."""
+"""Scores of all completed runs, and of two baselines that need no model."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from redraft.evaluate.system_outputs import read_outputs
 from redraft.experiment.description import NO_PLAN
 from redraft.experiment.experiment_resources import ExperimentResources
 from redraft.experiment.runs import Run
-from redraft.files import json_lines
+from redraft.files import parse_json_lines
 from redraft.plan.edits import EditPlan
 
 COPY, APPLIED = "source copied", "plan applied word by word"
-_TRIALS = 2000  # of each paired test
+_TRIALS = 2000  # of each randomisation test
 
 
 @dataclass(frozen=True)
-class Key:
-    """Where a score belongs."""
+class ScoreKey:
+    """Identifies a score."""
 
     model: str
     corpus: str
@@ -35,86 +35,90 @@ class Key:
 class Results:
     """Scores by key, and comparisons between them."""
 
-    def __init__(self, laboratory: ExperimentResources, runs: Sequence[Run]) -> None:
-        self._laboratory = laboratory
-        self.runs = [run for run in runs if laboratory.is_done(run)]
+    def __init__(self, resources: ExperimentResources, runs: Sequence[Run]) -> None:
+        self._resources = resources
+        self.runs = [run for run in runs if resources.is_done(run)]
         self.missing = [run.name for run in runs if run not in self.runs]
-        self.scores: dict[Key, Scores] = {}
+        self.scores: dict[ScoreKey, Scores] = {}
         for run in self.runs:
             if not run.sweep:
                 self._score(run)
-        self._yardsticks()
+        self._score_baselines()
 
-    def compared(self, one: Key, other: Key) -> dict[str, Comparison]:
-        """Is the other better? Nothing where one of them is missing."""
+    def comparison(self, one: ScoreKey, other: ScoreKey) -> dict[str, Comparison]:
+        """Paired tests of SARI and BLEU; empty if one of the two is missing."""
         if one not in self.scores or other not in self.scores:
             return {}
         return compare(self.scores[one], self.scores[other], ("sari", "bleu"), samples=200, trials=_TRIALS)
 
-    def swept(self, run: Run) -> dict[str, float]:
-        """The figures of one run of a sweep, by the first reference, and its seconds a sentence."""
+    def sweep_figures(self, run: Run) -> dict[str, float]:
+        """The scores of one run of a sweep on the first reference, and its seconds per sentence."""
         corpus = self._first(run)
-        found = read_outputs(str(self._laboratory.outputs(run)))
+        found = read_outputs(str(self._resources.output_path(run)))
         measures = [*default_measures(), Satisfaction(found.verdicts or [])]
         scores = score(found.texts, corpus, measures=measures, samples=0)
-        rows = json_lines(self._laboratory.outputs(run).read_bytes())
+        rows = parse_json_lines(self._resources.output_path(run).read_bytes())
         values = {name: figure.value for name, figure in scores.figures.items() if figure.value is not None}
         return {**values, "seconds": sum(row["seconds"] for row in rows) / len(rows)}
 
     def _first(self, run: Run) -> Corpus:
-        corpus = self._laboratory.corpus(run.corpus)
+        corpus = self._resources.corpus(run.corpus)
         size = run.sentences or len(corpus)
         return Corpus(corpus.name, corpus.split, corpus.sources[:size], [corpus.references[0][:size]])
 
     def _score(self, run: Run) -> None:
-        found = read_outputs(str(self._laboratory.outputs(run)))
+        found = read_outputs(str(self._resources.output_path(run)))
         more: list[Measure] = [Satisfaction(found.verdicts or [])] if run.plan != NO_PLAN else []
         more += self._precision(run)
         for references, corpus in self._versions(run.corpus):
-            key = Key(run.model, run.corpus, run.plan, run.method, references)
+            key = ScoreKey(run.model, run.corpus, run.plan, run.method, references)
             measures = [*default_measures(), *more]
             self.scores[key] = score(found.texts, corpus, name=run.method, measures=measures, samples=200)
 
     def _precision(self, run: Run) -> list[Measure]:
-        """Of predicted plans, against oracle plans of content words where the experiment has them."""
-        plans = self._laboratory.description.plans
+        """Precision of predicted plans against oracle plans over content words, if the experiment has them."""
+        plans = self._resources.description.plans
         oracle = next((name for name, entry in plans.items() if entry.words == "content"), None)
         if run.plan == NO_PLAN or not plans[run.plan].predict or oracle is None:
             return []
-        return [PlanPrecision(*(self._laboratory.made(name, run.corpus, run.model) for name in (run.plan, oracle)))]
+        return [
+            PlanPrecision(
+                *(self._resources.load_or_make_plans(name, run.corpus, run.model) for name in (run.plan, oracle))
+            )
+        ]
 
     def _versions(self, name: str) -> Iterator[tuple[References, Corpus]]:
-        corpus = self._laboratory.corpus(name)
+        corpus = self._resources.corpus(name)
         yield "first", corpus.with_references("first")
         if len(corpus.references) > 1:
             yield "all", corpus
 
-    def _yardsticks(self) -> None:
+    def _score_baselines(self) -> None:
         for run in list(self.runs):
             if not run.sweep:
-                sources = [EditPlan(source) for source in self._laboratory.corpus(run.corpus).sources]
-                self._yardstick(run, NO_PLAN, COPY, sources)
-                if run.plan != NO_PLAN and not self._laboratory.description.plans[run.plan].predict:
-                    self._yardstick(run, run.plan, APPLIED, self._laboratory.plans(run))
+                sources = [EditPlan(source) for source in self._resources.corpus(run.corpus).sources]
+                self._score_baseline(run, NO_PLAN, COPY, sources)
+                if run.plan != NO_PLAN and not self._resources.description.plans[run.plan].predict:
+                    self._score_baseline(run, run.plan, APPLIED, self._resources.run_plans(run))
 
-    def _yardstick(self, run: Run, plan: str, name: str, plans: Sequence[EditPlan]) -> None:
+    def _score_baseline(self, run: Run, plan: str, name: str, plans: Sequence[EditPlan]) -> None:
         for references, corpus in self._versions(run.corpus):
-            key = Key(run.model, run.corpus, plan, name, references)
+            key = ScoreKey(run.model, run.corpus, plan, name, references)
             if key not in self.scores:
-                self.scores[key] = score([applied(one) for one in plans], corpus, name=name, samples=0)
+                self.scores[key] = score([apply_plan(one) for one in plans], corpus, name=name, samples=0)
 
 
-def applied(plan: EditPlan) -> str:
-    """The source with every edit carried out at its span: in broken English, but exactly.
+def apply_plan(plan: EditPlan) -> str:
+    """Apply every edit literally at its span in the source; the result may be ungrammatical.
 
-    Edits without a span and splits are ignored.
+    Edits without a span, and splits, are ignored.
     """
-    pieces, at = [], 0
-    placed = (edit for edit in plan.edits if edit.span and edit.kind != "split")
-    for edit in sorted(placed, key=lambda edit: edit.span or (0, 0)):
+    pieces, position = [], 0
+    with_span = (edit for edit in plan.edits if edit.span and edit.kind != "split")
+    for edit in sorted(with_span, key=lambda edit: edit.span or (0, 0)):
         start, end = edit.span or (0, 0)
-        if start >= at:
-            written = {"insert": edit.phrase, "delete": "", "substitute": "".join(edit.targets[:1])}[edit.kind]
-            pieces += [plan.source[at:start], written]
-            at = end
-    return " ".join("".join([*pieces, plan.source[at:]]).split())
+        if start >= position:
+            replacement = {"insert": edit.phrase, "delete": "", "substitute": "".join(edit.targets[:1])}[edit.kind]
+            pieces += [plan.source[position:start], replacement]
+            position = end
+    return " ".join("".join([*pieces, plan.source[position:]]).split())

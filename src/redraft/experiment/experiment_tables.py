@@ -1,4 +1,4 @@
-"""Tables of an experiment in Markdown: what each method reaches, what it carries out, how sure a difference is."""
+"""Markdown tables of an experiment: scores, significance tests and satisfied edits of each method."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from redraft.decode.config import DecodeConfig
 from redraft.evaluate.corpora import References
 from redraft.evaluate.scores import Scores
 from redraft.experiment.description import NO_PLAN, Description
-from redraft.experiment.experiment_scores import APPLIED, COPY, Key, Results
+from redraft.experiment.experiment_scores import APPLIED, COPY, Results, ScoreKey
 from redraft.plan.edits import ALL_KINDS, KINDS
 
 
 def all_tables(description: Description, results: Results) -> str:
-    """Plan by plan, for each model; then settings, and what is still missing."""
+    """The tables of each model and plan set, then the settings and the missing runs."""
     parts: list[str] = []
     for model in description.models:
         for plan, entry in description.plans.items():
@@ -32,7 +32,7 @@ def all_tables(description: Description, results: Results) -> str:
 
 @dataclass(frozen=True)
 class _Part:
-    """The tables of one kind of plans."""
+    """The tables of one plan set."""
 
     description: Description
     results: Results
@@ -41,12 +41,12 @@ class _Part:
     references: References
 
     def quality(self) -> str:
-        """SARI and BLEU of each method; the best of ours in bold, the paper's figures below."""
+        """SARI and BLEU of each method, the best in bold, then the published scores."""
         rows: list[list[str]] = []
         for method in (COPY, APPLIED, *self.description.methods):
             found = [self._scores(corpus, method) for corpus in self._corpora()]
             if any(found):
-                rows.append([method, *(cell for one in found for cell in _two(one))])
+                rows.append([method, *(cell for one in found for cell in _sari_and_bleu(one))])
         _bold_best(rows, [number for number, row in enumerate(rows) if row[0] in self.description.methods])
         for paper in self.description.paper:
             if paper.get("plan") == self.plan and paper.get("references", "first") == self.references:
@@ -55,7 +55,7 @@ class _Part:
         return _table(["", *(cell for corpus in self._corpora() for cell in (f"{corpus} SARI", "BLEU"))], rows)
 
     def differences(self) -> str:
-        """Every method against the baseline and the rivals, sentence by sentence: SARI and BLEU, with p."""
+        """Differences in SARI and BLEU from the baseline and the rivals, with p-values of paired tests."""
         rows = []
         others = [self.description.baseline, *self.description.rivals]
         for method in self.description.methods:
@@ -63,31 +63,32 @@ class _Part:
                 if method not in others[: number + 1]:
                     cells = [self._difference(corpus, other, method) for corpus in self._corpora()]
                     rows += [[f"{method} − {other}", *cells]] if any(cells) else []
-        return _table(["difference of SARI; of BLEU", *self._corpora()], rows)
+        return _table(["SARI difference; BLEU difference", *self._corpora()], rows)
 
     def satisfied(self) -> str:
-        """Shares of insertions, deletions and substitutions carried out, in %; of splits where there are any."""
+        """Percentage of satisfied insertions, deletions and substitutions; of splits if there are any."""
         rows, splits = [], ""
         for name, method in self.description.methods.items():
             found = [self._scores(corpus, name) for corpus in self._corpora()]
             if any(found) and method.has_plans:
-                rows.append([name, *(_shares(one, "satisfied") for one in found)])
+                rows.append([name, *(_percentages(one, "satisfied") for one in found)])
                 splits = " / splits" if any(one and "satisfied_split" in one.figures for one in found) else splits
-        return _table([f"carried out, %: insertions / deletions / substitutions{splits}", *self._corpora()], rows)
+        return _table([f"satisfied, %: insertions / deletions / substitutions{splits}", *self._corpora()], rows)
 
     def precision(self) -> str:
+        """Precision and recall of the predicted plans."""
         rows = [
             [word, *(self._precision(corpus, word) for corpus in self._corpora())] for word in ("precision", "recall")
         ]
         return _table(["insertions / deletions / substitutions", *self._corpora()], rows)
 
     def _precision(self, corpus: str, word: str) -> str:
-        """The plans are the same for all methods, so the first that is done will do."""
+        """All methods have the same plans, so the first completed run is enough."""
         found = (self._scores(corpus, method) for method in self.description.methods)
-        return _shares(next((one for one in found if one and f"{word}_insert" in one.figures), None), word)
+        return _percentages(next((one for one in found if one and f"{word}_insert" in one.figures), None), word)
 
     def _difference(self, corpus: str, one: str, other: str) -> str:
-        found = self.results.compared(self._key(corpus, one), self._key(corpus, other))
+        found = self.results.comparison(self._key(corpus, one), self._key(corpus, other))
         figures = [found[name] for name in ("sari", "bleu") if name in found]
         return "; ".join(f"{figure.difference:+.1f} (p {_p(figure.p)})" for figure in figures)
 
@@ -98,26 +99,26 @@ class _Part:
     def _scores(self, corpus: str, method: str) -> Scores | None:
         return self.results.scores.get(self._key(corpus, method))
 
-    def _key(self, corpus: str, method: str) -> Key:
+    def _key(self, corpus: str, method: str) -> ScoreKey:
         methods = self.description.methods
         plain = not methods[method].has_plans if method in methods else method == COPY
-        return Key(self.model, corpus, NO_PLAN if plain else self.plan, method, self.references)
+        return ScoreKey(self.model, corpus, NO_PLAN if plain else self.plan, method, self.references)
 
 
 def settings(results: Results) -> str:
-    """What differs from the defaults, for each run; corpora with the same settings share a line."""
+    """The non-default settings of each run; corpora with the same settings share a row."""
     plain, rows = DecodeConfig(), dict[tuple[str, str, str], list[str]]()
     for run in results.runs:
         if not run.sweep:
             changed = {f.name: getattr(run.config, f.name) for f in fields(DecodeConfig)}
-            said = ", ".join(f"{name} {_shown(value)}" for name, value in changed.items()
+            text = ", ".join(f"{name} {_shown(value)}" for name, value in changed.items()
                              if value != getattr(plain, name) and name != "method")  # fmt: skip
-            rows.setdefault((run.plan, run.method, said or "defaults"), []).append(run.corpus)
-    lines = [[method, plan, ", ".join(corpora), said] for (plan, method, said), corpora in sorted(rows.items())]
+            rows.setdefault((run.plan, run.method, text or "defaults"), []).append(run.corpus)
+    lines = [[method, plan, ", ".join(corpora), text] for (plan, method, text), corpora in sorted(rows.items())]
     return _table(["method", "plans", "corpora", "settings"], lines)
 
 
-def _two(scores: Scores | None) -> Iterator[str]:
+def _sari_and_bleu(scores: Scores | None) -> Iterator[str]:
     for name in ("sari", "bleu"):
         yield _number(scores.figures[name].value) if scores else ""
 
@@ -126,7 +127,7 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _shares(scores: Scores | None, word: str) -> str:
+def _percentages(scores: Scores | None, word: str) -> str:
     known = {kind: scores.figures[f"{word}_{kind}"].value for kind in ALL_KINDS
              if scores and f"{word}_{kind}" in scores.figures}  # fmt: skip
     values = [known.get(kind) for kind in ALL_KINDS if kind in KINDS or kind in known]

@@ -1,4 +1,4 @@
-"""The runs of an experiment, and how one is carried out: batch by batch, gone on with after a stop."""
+"""The runs of an experiment, and how a run is executed and resumed."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from redraft.decode.config import SIMPLIFY, DecodeConfig
 from redraft.decode.result import Result
 from redraft.errors import ConfigError, RedraftError, shown
 from redraft.experiment.description import LAMBDAS, NO_PLAN, Description, Sweep
-from redraft.files import digest, json_lines, replacing, whole_lines, writing
+from redraft.files import atomic_write, digest, disk_full_errors, parse_json_lines, truncate_to_whole_lines
 from redraft.plan.edits import EditPlan
 from redraft.plan.plan_files import write_jsonl
 from redraft.progress_bar import Say
 
-_LONGEST = 200  # bytes of a run's name: files may have 255, endings and all
+_MAX_NAME_BYTES = 200  # file names may have 255 bytes, including suffixes
 Rewrite = Callable[[Sequence[EditPlan]], Sequence[Result]]
 
 
-class Paused(RedraftError):
-    """The time that was given is over; what is done is kept."""
+class TimeLimitReached(RedraftError):
+    """The time limit was reached; finished results are kept."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """One model, corpus, plan and method; of a sweep, with one setting changed."""
+    """One combination of model, corpus, plan set and method. In a sweep, one setting is changed."""
 
     model: str
     corpus: str
@@ -40,7 +40,7 @@ class Run:
     sweep: str = ""
     value: float = 0.0
     sentences: int | None = None
-    edits: int | None = None  # of each plan, at most
+    edits: int | None = None  # maximum number of edits per plan
 
     @property
     def name(self) -> str:
@@ -49,66 +49,67 @@ class Run:
 
 
 def all_runs(description: Description) -> list[Run]:
-    """In the order in which they are carried out. A method without edits runs once, whatever the plans."""
-    runs = list(_all_runs(description))
+    """All runs in the order of execution. A method without plans runs once per corpus, not once per plan set."""
+    runs = list(_list_runs(description))
     counts = Counter(run.name for run in runs)
     for name, count in counts.items():
         if count > 1:
-            raise ConfigError(f"{count} runs would be named {shown(name)}.",
+            raise ConfigError(f"{count} runs would have the name {shown(name)}.",
                               "Rename one of the models, corpora, plans, methods or sweeps.")  # fmt: skip
-        if len(name.encode()) > _LONGEST:
-            raise ConfigError(f"the run {shown(name)} has a name too long for a file.", "Choose shorter names.")
+        if len(name.encode()) > _MAX_NAME_BYTES:
+            raise ConfigError(f"the run name {shown(name)} is too long for a file name.", "Choose shorter names.")
     return runs
 
 
-def _all_runs(description: Description) -> Iterator[Run]:
+def _list_runs(description: Description) -> Iterator[Run]:
     for model in description.models:
         for corpus, entry in description.corpora.items():
             if entry.tables:
-                yield from _of_corpus(description, model, corpus)
+                yield from _corpus_runs(description, model, corpus)
         for sweep in description.sweeps:
-            yield from _of_sweep(description, model, sweep)
+            yield from _sweep_runs(description, model, sweep)
 
 
-def _of_corpus(description: Description, model: str, corpus: str) -> Iterator[Run]:
+def _corpus_runs(description: Description, model: str, corpus: str) -> Iterator[Run]:
     for name, method in description.methods.items():
         for plan in description.plans if method.has_plans else (NO_PLAN,):
             yield _run(description, model, corpus, plan, name)
 
 
 def _run(description: Description, model: str, corpus: str, plan: str, method: str) -> Run:
-    """Predicted plans are searched as `redraft simplify` searches them, with the beams that the file names for all."""
-    names, found = {"model": model, "corpus": corpus, "plan": plan, "method": method}, description.methods[method]
+    """Runs with predicted plans start from the settings of `redraft simplify`, but with the beam size of the file."""
+    names, entry = {"model": model, "corpus": corpus, "plan": plan, "method": method}, description.methods[method]
     predicted = plan != NO_PLAN and description.plans[plan].predict
     start = {**(SIMPLIFY if predicted else {}), "beams": description.beams}
-    return Run(model, corpus, plan, method, found.configured(description.folder, names, start), found.rank)
+    return Run(model, corpus, plan, method, entry.configured(description.folder, names, start), entry.rank)
 
 
-def _of_sweep(description: Description, model: str, sweep: Sweep) -> Iterator[Run]:
+def _sweep_runs(description: Description, model: str, sweep: Sweep) -> Iterator[Run]:
     plain = _run(description, model, sweep.corpus, sweep.plan, sweep.method)
     for value in sweep.values:
-        config = plain.config if sweep.setting == "edits" else _changed(plain.config, sweep.setting, value)
+        config = plain.config if sweep.setting == "edits" else _with_setting(plain.config, sweep.setting, value)
         edits = int(value) if sweep.setting == "edits" else None
         yield replace(plain, config=config, sweep=sweep.name, value=value, sentences=sweep.sentences, edits=edits)
 
 
-def _changed(config: DecodeConfig, setting: str, value: float) -> DecodeConfig:
-    """λ of all kinds is multiplied, so that they keep their ratios."""
+def _with_setting(config: DecodeConfig, setting: str, value: float) -> DecodeConfig:
+    """The settings with one changed. The value of "lambdas" multiplies all three λ."""
     if setting not in LAMBDAS:
         return config.with_changes(**{setting: value})
-    at = LAMBDAS.index(setting)
-    lambdas = [value if place == at else one * (value if at == 3 else 1) for place, one in enumerate(config.lambdas)]
+    changed = LAMBDAS.index(setting)
+    factor = value if setting == "lambdas" else 1
+    lambdas = [value if kind == changed else factor * weight for kind, weight in enumerate(config.lambdas)]
     return config.with_changes(lambdas=tuple(lambdas))
 
 
-def carry_out(
+def execute_run(
     run: Run, plans: Sequence[EditPlan], rewrite: Rewrite, path: Path, *,
-    made_by: Facts, batch_size: int, until: float, say: Say,
+    made_by: Facts, batch_size: int, deadline: float, say: Say,
 ) -> Iterator[tuple[int, int]]:  # fmt: skip
-    """Results of all plans to `path`, in order, each with the seconds it took; sentences of like length together.
+    """Write the results of all plans to `path`, in order, each with its time; yields (sentences done, total).
 
-    What a call that was stopped has left in `path`.part is kept if it was made from the same things; `made_by` tells
-    the model from others of its name.
+    Batches have sentences of similar length. The partial file `path`.part of an interrupted call is resumed if it was
+    made from the same inputs. `made_by` identifies the model by content, since its name is not enough.
     """
     facts = {
         "model": run.model, "made_by": made_by, "corpus": run.corpus, "plan": run.plan, "method": run.method,
@@ -116,27 +117,27 @@ def carry_out(
         "plans": digest(repr([plan.to_json() for plan in plans]).encode()),
     }  # fmt: skip
     part = path.with_name(path.name + ".part")
-    if not is_cached(path, facts):
+    if not facts_match(path, facts):
         if path.exists():
-            what = "from other plans or settings" if is_cached(path, facts, "made_by") else "by another model"
-            say(f"{path} was made {what}; it is made again")
+            what = "from other plans or settings" if facts_match(path, facts, "made_by") else "by another model"
+            say(f"{path} was made {what}: rerunning")
         path.unlink(missing_ok=True)
         part.unlink(missing_ok=True)
-        note(path, facts)
+        write_facts(path, facts)
     if path.exists():
         return
-    done = _done(part)
-    left = sorted((at for at in range(len(plans)) if at not in done), key=lambda at: len(plans[at].source))
-    with writing(part), open(part, "ab") as file:
-        for start in range(0, len(left), batch_size):
-            if time.monotonic() > until:
-                raise Paused("the time is over.", "Give the same command again: it goes on from here.")
-            batch = left[start : start + batch_size]
-            began = time.perf_counter()
-            found = rewrite([plans[at] for at in batch])
-            seconds = (time.perf_counter() - began) / len(batch)
-            rows = {at: {"at": at, "seconds": round(seconds, 5), **one.to_json()}
-                    for at, one in zip(batch, found, strict=True)}  # fmt: skip
+    done = _finished_rows(part)
+    remaining = sorted((at for at in range(len(plans)) if at not in done), key=lambda at: len(plans[at].source))
+    with disk_full_errors(part), open(part, "ab") as file:
+        for start in range(0, len(remaining), batch_size):
+            if time.monotonic() > deadline:
+                raise TimeLimitReached("time limit reached.", "To resume, rerun the same command.")
+            batch = remaining[start : start + batch_size]
+            start_time = time.perf_counter()
+            results = rewrite([plans[at] for at in batch])
+            seconds = (time.perf_counter() - start_time) / len(batch)
+            rows = {at: {"at": at, "seconds": round(seconds, 5), **result.to_json()}
+                    for at, result in zip(batch, results, strict=True)}  # fmt: skip
             file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.values()).encode("utf-8"))
             file.flush()
             done |= rows
@@ -145,9 +146,9 @@ def carry_out(
     part.unlink()
 
 
-def _done(part: Path) -> dict[int, dict[str, Any]]:
-    """What a call that was stopped has left, by the place of its plan."""
-    return {row["at"]: row for row in json_lines(whole_lines(part))}
+def _finished_rows(part: Path) -> dict[int, dict[str, Any]]:
+    """The results in the partial file of an interrupted call, by plan number."""
+    return {row["at"]: row for row in parse_json_lines(truncate_to_whole_lines(part))}
 
 
 Facts = Mapping[str, Any]
@@ -157,19 +158,20 @@ def _facts_path(path: Path) -> Path:
     return path.with_name(path.name + ".facts")
 
 
-def is_cached(path: Path, facts: Facts, *names: str) -> bool:
-    """Whether what was noted beside a file, before it was begun, is the same: all of it, or what is named."""
+def facts_match(path: Path, facts: Facts, *names: str) -> bool:
+    """Whether the facts stored beside a file equal `facts`: all of them, or only those in `names`."""
     try:
-        known = json.loads(_facts_path(path).read_text(encoding="utf-8"))
+        stored = json.loads(_facts_path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    now = json.loads(json.dumps(facts))
-    if names and isinstance(known, dict):
-        return all(known.get(name) == now[name] for name in names)
-    return bool(known == now)
+    current = json.loads(json.dumps(facts))
+    if names and isinstance(stored, dict):
+        return all(stored.get(name) == current[name] for name in names)
+    return bool(stored == current)
 
 
-def note(path: Path, facts: Facts) -> None:
+def write_facts(path: Path, facts: Facts) -> None:
+    """Store what a file is made from beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(_facts_path(path)) as file:
+    with atomic_write(_facts_path(path)) as file:
         file.write((json.dumps(facts, indent=1, ensure_ascii=False) + "\n").encode("utf-8"))

@@ -1,4 +1,4 @@
-"""Tagged pairs with the links of an aligner: aligned once, kept in a file, read by all that learns from links."""
+"""Tagged pairs with the links of an aligner, computed once and stored in a file."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from itertools import islice
 from pathlib import Path
 
 from redraft.align.aligners import WordAligner
-from redraft.align.links import Links, parse_links, shown_links
+from redraft.align.links import Links, format_links, parse_links
 from redraft.align.sentence_pairs import SentencePair
 from redraft.errors import ConfigError
-from redraft.files import whole_lines, writing
+from redraft.files import disk_full_errors, truncate_to_whole_lines
 from redraft.fit.tagged_pairs import TaggedPair
 from redraft.plan.edits import EditPlan
 from redraft.plan.extraction import extract
 from redraft.progress_bar import Say
 
-_PART = 2000  # pairs between whole lines on disk
+_CHUNK = 2000  # pairs aligned and written together
 
 
 Row = tuple[str, bool, str, str, str]  # tag, lower-cased, source, target, links: a line of the file
@@ -27,7 +27,7 @@ Row = tuple[str, bool, str, str, str]  # tag, lower-cased, source, target, links
 
 @dataclass(frozen=True)
 class LinkedPair:
-    """A pair, its words, and the links between them."""
+    """A pair and the links between its words."""
 
     tag: str
     pair: SentencePair
@@ -39,33 +39,35 @@ class LinkedPair:
         return cls(tag, SentencePair.of(source, target), parse_links(links))
 
     def plan(self) -> EditPlan:
-        """What became of every word of the source."""
+        """The oracle plan of all source words."""
         pair = self.pair
-        return extract(pair.source, pair.target, pair.source_words, pair.target_words, self.links, which="all").plan
+        return extract(pair.source, pair.target, pair.source_words, pair.target_words, self.links, selection="all").plan
 
 
 def link_pairs(pairs: Sequence[TaggedPair], aligner: WordAligner, path: Path, say: Say = print) -> None:
-    """Align the pairs and write them; a file that stops in the middle is gone on with."""
-    done = whole_lines(path).count(b"\n")
+    """Align the pairs and write them to a file; an incomplete file is resumed."""
+    done = truncate_to_whole_lines(path).count(b"\n")
     _check_same(path, pairs, done)
     began = time.monotonic()
-    with writing(path), open(path, "a", encoding="utf-8") as file:
+    with disk_full_errors(path), open(path, "a", encoding="utf-8") as file:
         left = iter(pairs[done:])
-        while part := list(islice(left, _PART)):
+        while part := list(islice(left, _CHUNK)):
             split = [SentencePair.of(pair.source, pair.target) for pair in part]
             rows = [
-                [tagged.tag, tagged.lower, tagged.source, tagged.target, shown_links(links)]
+                [tagged.tag, tagged.lower, tagged.source, tagged.target, format_links(links)]
                 for tagged, links in zip(part, aligner.align(pair.words for pair in split), strict=True)
             ]
-            # A part at once, so that a run that was killed aligns the same pairs together as one that was not.
+            # One write for each chunk: a resumed run forms the same batches as an uninterrupted one.
             file.write("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
             file.flush()
             done += len(part)
-            say(f"{done:,} of {len(pairs):,} pairs linked, {time.monotonic() - began:.0f} s")
+            say(f"{done:,} of {len(pairs):,} pairs aligned, {time.monotonic() - began:.0f} s")
 
 
-def link_parts(pairs: Sequence[TaggedPair], folder: Path, count: int) -> list[tuple[Sequence[TaggedPair], Path]]:
-    """The pairs in as many parts as there are processes to link them, each with the file for its links."""
+def split_for_processes(
+    pairs: Sequence[TaggedPair], folder: Path, count: int
+) -> list[tuple[Sequence[TaggedPair], Path]]:
+    """Split the pairs into `count` parts, one for each process, each with the file for its links."""
     folder.mkdir(parents=True, exist_ok=True)
     size = -(-len(pairs) // count)
     return [(pairs[at * size : (at + 1) * size], folder / f"links-{at}.jsonl") for at in range(count)]
@@ -76,7 +78,7 @@ def read_linked(path: Path) -> Iterator[LinkedPair]:
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """The lines of a file as plain values, which take a tenth of the room."""
+    """The lines of a file as tuples, which take a tenth of the memory of `LinkedPair`."""
     with open(path, encoding="utf-8") as file:
         for line in file:
             tag, lower, source, target, links = json.loads(line)
@@ -84,7 +86,9 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 
 def _check_same(path: Path, pairs: Sequence[TaggedPair], done: int) -> None:
-    """A file that is gone on with holds the first of the same pairs."""
+    """An incomplete file must hold the first of the same pairs."""
     for number, row in enumerate(read_rows(path) if done else (), 1):
         if number > len(pairs) or row[:4] != astuple(pairs[number - 1]):
-            raise ConfigError(f"{path}, line {number}: is of other pairs.", "Delete it, or choose another --out.")
+            raise ConfigError(
+                f"{path}, line {number}: not the pair of this training.", "Delete the file, or choose another --out."
+            )

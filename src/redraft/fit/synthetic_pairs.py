@@ -1,4 +1,4 @@
-"""Pairs made up from single sentences: what is dropped, moved, replaced and added is known, so every link is."""
+"""Synthetic pairs: a sentence, and the same with words deleted, moved, replaced and inserted, so links are known."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from redraft.reading import numbered_lines
 from redraft.text.function_words import is_content
 
 Synonyms = Mapping[str, Sequence[str]]
-_Placed = list[tuple[str, int | None]]  # a word of the target and the source word it comes from
+_Placed = list[tuple[str, int | None]]  # a target word, and the index of the source word it comes from
 
 
 def read_synonyms(path: str | Path) -> Synonyms:
-    """word ⇥ word on each line, .xz or plain; either may stand for the other."""
+    """word ⇥ word on each line, .xz or plain; both directions are used."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for _, line in numbered_lines(path):
         one, _, other = line.partition("\t")
@@ -27,7 +27,7 @@ def read_synonyms(path: str | Path) -> Synonyms:
 
 
 def make_pair(words: Sequence[str], other: Sequence[str], synonyms: Synonyms, rng: random.Random) -> GoldPair:
-    """A sentence and a rewriting of it; `other` is a sentence from which foreign words come."""
+    """A sentence and a random rewriting of it; inserted words are taken from the sentence `other`."""
     target: _Placed = [(word, place) for place, word in enumerate(words)]
     if rng.random() < 0.3:
         target = _moved(target, rng)
@@ -50,14 +50,14 @@ def make_pairs(
     return [make_pair(rng.choice(sentences), rng.choice(sentences), synonyms, rng) for _ in range(count)]
 
 
-def _span(size: int, most: int, rng: random.Random) -> tuple[int, int]:
-    length = min(size, rng.randint(1, most))
+def _span(size: int, max_length: int, rng: random.Random) -> tuple[int, int]:
+    length = min(size, rng.randint(1, max_length))
     start = rng.randint(0, size - length)
     return start, start + length
 
 
 def _moved(target: _Placed, rng: random.Random) -> _Placed:
-    """The part after a comma put first, or any two parts exchanged."""
+    """The words rotated at a comma, or at a random place."""
     commas = [at + 1 for at, (word, _) in enumerate(target) if word == ","]
     at = rng.choice(commas) if commas and rng.random() < 0.7 else rng.randint(0, len(target))
     end = len(target) - (bool(target) and target[-1][0] == ".")

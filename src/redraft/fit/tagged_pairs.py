@@ -1,4 +1,4 @@
-"""Sentence pairs of many origins in one file: tag ⇥ casing ⇥ source ⇥ target, .xz or plain."""
+"""Sentence pairs of several corpora in one file: tag ⇥ casing ⇥ source ⇥ target, .xz or plain."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _NOT_NORMAL = re.compile(r"[^a-z0-9]")
 
 @dataclass(frozen=True)
 class TaggedPair:
-    """A source and a target, and the corpus they come from."""
+    """A source and a target, tagged with their corpus."""
 
     tag: str
-    lower: bool  # the corpus has no capitals
+    lower: bool  # the corpus is lower-cased
     source: str
     target: str
 
 
 def read_tagged(path: str | Path, leave_out: Sequence[str] = ()) -> Iterator[TaggedPair]:
-    """The pairs of a file, in order, without those whose tag begins with one of `leave_out`."""
+    """The pairs of a file, in order, without those whose tag starts with a prefix in `leave_out`."""
     for number, line in numbered_lines(path):
         cells = line.split("\t")
-        problem = f"has {len(cells)} columns." if len(cells) != 4 else None
+        problem = f"has {len(cells)} columns instead of 4." if len(cells) != 4 else None
         if not problem and cells[1] not in ("cased", "lower"):
-            problem = f"its casing is {shown(cells[1])}."
+            problem = f"the casing is {shown(cells[1])}."
         if problem:
             raise CorpusError(f"{path}, line {number}: {problem}", "Write tag ⇥ cased or lower ⇥ source ⇥ target.")
         if not cells[0].startswith(tuple(leave_out)):
             yield TaggedPair(cells[0], cells[1] == "lower", cells[2], cells[3])
 
 
-def normal(text: str) -> str:
-    """Letters and digits alone, lower-cased: how sentences are compared that must not meet."""
+def comparison_key(text: str) -> str:
+    """Lower-cased letters and digits only: the form in which sentences of training and test sets are compared."""
     return _NOT_NORMAL.sub("", unicodedata.normalize("NFKC", text).lower())

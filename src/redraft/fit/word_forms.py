@@ -1,18 +1,18 @@
-"""Forms of words, by lemminflect's dictionary: which forms a word is, and another word put into them."""
+"""Inflected forms of words, from the dictionary of lemminflect."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import NamedTuple
 
-_KNOWN = 200_000  # words remembered
-_KINDS = ("NOUN", "VERB", "ADJ", "ADV")
+_CACHE_SIZE = 200_000  # words
+_PARTS_OF_SPEECH = ("NOUN", "VERB", "ADJ", "ADV")
 
 
 class Form(NamedTuple):
-    """What a word may be: "began" is the past (VBD) of the verb "begin"."""
+    """One analysis of a word: "began" is the past tense (VBD) of the verb "begin"."""
 
-    kind: str
+    part_of_speech: str
     lemma: str
     tag: str
 
@@ -21,20 +21,20 @@ class Sibling(NamedTuple):
     """Another form of the same lemma, and the tags of both."""
 
     text: str
-    kind: str
-    its: str
-    wanted: str  # of the word it is a sibling of
+    part_of_speech: str
+    tag: str
+    tag_of_word: str  # the word whose sibling this is
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_CACHE_SIZE)
 def forms(word: str) -> tuple[Form, ...]:
-    """All that a word may be; nothing for a word that the dictionary does not have."""
+    """All analyses of a word; none for a word that is not in the dictionary."""
     from lemminflect import getAllInflections, getAllLemmas
 
     return tuple(
         Form(kind, lemma, tag)
         for kind, lemmas in getAllLemmas(word).items()
-        if kind in _KINDS
+        if kind in _PARTS_OF_SPEECH
         for lemma in lemmas
         for tag, texts in getAllInflections(lemma, upos=kind).items()
         if word in texts
@@ -45,35 +45,35 @@ def lemmas(word: str) -> set[str]:
     return {form.lemma for form in forms(word)} | {word}
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_CACHE_SIZE)
 def siblings(word: str) -> frozenset[Sibling]:
     from lemminflect import getAllInflections
 
     return frozenset(
-        Sibling(text, form.kind, tag, form.tag)
+        Sibling(text, form.part_of_speech, tag, form.tag)
         for form in forms(word)
-        for tag, texts in getAllInflections(form.lemma, upos=form.kind).items()
+        for tag, texts in getAllInflections(form.lemma, upos=form.part_of_speech).items()
         for text in texts
         if text != word
     )
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_CACHE_SIZE)
 def inflected(phrase: str, kind: str, tag: str, wanted: str) -> str | None:
-    """A phrase whose first word has one tag, with that word in another; None where the dictionary has no such form."""
+    """A phrase with its first word inflected from `tag` to `wanted`; None if the dictionary has no such form."""
     from lemminflect import getInflection
 
     first, _, rest = phrase.partition(" ")
     for form in forms(first):
-        if (form.kind, form.tag) == (kind, tag):
+        if (form.part_of_speech, form.tag) == (kind, tag):
             found = getInflection(form.lemma, wanted, inflect_oov=False)
             if found:
                 return f"{found[0]} {rest}".strip()
     return None
 
 
-@lru_cache(_KNOWN)
+@lru_cache(_CACHE_SIZE)
 def agreement(word: str, other: str) -> float:
-    """1 if both may have the same tag, −1 if they cannot, 0 if one is not known."""
-    one, two = ({(form.kind, form.tag) for form in forms(text.partition(" ")[0])} for text in (word, other))
+    """1 if both words can have the same tag, −1 if they cannot, 0 if one is not in the dictionary."""
+    one, two = ({(form.part_of_speech, form.tag) for form in forms(text.partition(" ")[0])} for text in (word, other))
     return 0.0 if not one or not two else 1.0 if one & two else -1.0

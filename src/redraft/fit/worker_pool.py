@@ -1,4 +1,4 @@
-"""Work divided among processes, its results in order. They are forked: what they work with need not be sent to them."""
+"""An ordered parallel map over forked processes; the function and what it refers to need not be pickled."""
 
 from __future__ import annotations
 
@@ -11,46 +11,46 @@ from typing import Any, TypeVar
 
 import torch
 
-_AHEAD = 2  # items for each process, done before they are asked for
+_AHEAD = 2  # items for each process that are computed ahead
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_work: Callable[[Any], Any]  # of a process
+_function: Callable[[Any], Any]  # in a worker process
 
 
-def split_work(work: Callable[[Item], Result], items: Iterable[Item], processes: int) -> Iterator[Result]:
-    """`work` of each item, in order; done here without processes or a system that forks. They may not use a GPU."""
+def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], processes: int) -> Iterator[Result]:
+    """`function` of each item, in order, in this process if `processes` is 0 or fork is missing; not on a GPU."""
     if not processes or "fork" not in get_all_start_methods():
-        yield from map(work, items)
+        yield from map(function, items)
         return
     fork = get_context("fork")
-    with ProcessPoolExecutor(processes, fork, initializer=_begin, initargs=(work,)) as pool:
+    with ProcessPoolExecutor(processes, fork, initializer=_start_worker, initargs=(function,)) as pool:
         waiting: deque[Future[Result]] = deque()
         for item in items:
-            waiting.append(pool.submit(_do, item))
+            waiting.append(pool.submit(_call, item))
             if len(waiting) > _AHEAD * processes:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def cores() -> int:
-    """How many this process may use."""
+def available_cores() -> int:
+    """The CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def processes_beside(device: torch.device) -> int:
-    """How many pay beside a network: all the cores where it runs on a GPU, none where it takes the cores itself."""
-    return cores() if device.type == "cuda" else 0
+def data_processes(device: torch.device) -> int:
+    """How many processes should prepare data: one per core if the network runs on a GPU, none if it runs on the CPU."""
+    return available_cores() if device.type == "cuda" else 0
 
 
-def _begin(work: Callable[[Any], Any]) -> None:
-    global _work
+def _start_worker(function: Callable[[Any], Any]) -> None:
+    global _function
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     torch.set_num_threads(1)
-    _work = work
+    _function = function
 
 
-def _do(item: Any) -> Any:
-    return _work(item)
+def _call(item: Any) -> Any:
+    return _function(item)

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from redraft.plan.edits import Edit, EditPlan
-from redraft.plan.phrases import places
-from redraft.text.inflection import article_before, in_form_of
+from redraft.plan.phrases import occurrences
+from redraft.text.inflection import indefinite_article, inflect_like
 from redraft.text.protected_spans import Span, is_address, overlaps
 from redraft.text.words import split_words
 
@@ -74,7 +74,7 @@ def _placed(plan: EditPlan) -> list[tuple[Edit, Span]]:
             place = _whole_words(plan.source, edit.span)
             free = [place] if place and not overlaps(place, taken) else []
         else:
-            free = [span for span in places(plan.source, edit, any_case=True) if not overlaps(span, taken)]
+            free = [span for span in occurrences(plan.source, edit, any_case=True) if not overlaps(span, taken)]
             free.sort(key=lambda span: overlaps(span, wanted))  # first where no other edit has its span
         if free:
             placed.append((edit, free[0]))
@@ -158,9 +158,9 @@ def _fitted(source: str, span: Span, target: str, capital: bool) -> str:
         phrase = phrase[:1].lower() + phrase[1:]
         if target[1:2].islower():  # written with the capital of its place
             lowered = target[:1].lower() + target[1:]
-            text = in_form_of(phrase, lowered, before, after)
+            text = inflect_like(phrase, lowered, before, after)
             return target if text == lowered else text
-    return in_form_of(phrase, target, before, after)
+    return inflect_like(phrase, target, before, after)
 
 
 def _begins_sentence(text: str, at: int) -> bool:
@@ -402,9 +402,9 @@ def _with_article(source: str, cut: _Cut, text: str, at: int, floor: int) -> str
     if not before or not then or not now:
         return text
     found, start = before.group(1), floor + before.start(1)
-    wanted = article_before(now.group(1))
+    wanted = indefinite_article(now.group(1))
     capital = found[0] == "A"
-    if found.lower() != article_before(then.group(1)) or found.lower() == wanted or source.isupper():
+    if found.lower() != indefinite_article(then.group(1)) or found.lower() == wanted or source.isupper():
         return text
     if capital and not _begins_sentence(text, start):
         return text

@@ -1,4 +1,4 @@
-"""On which side of simplification a word is at home: the complex one, the simple one, or neither."""
+"""Log-ratio of a word's frequency in complex and in simple text."""
 
 from __future__ import annotations
 
@@ -8,41 +8,41 @@ from functools import cache
 from pathlib import Path
 
 from redraft.models import bundled
-from redraft.table_files import count, read_rows, write_rows
-from redraft.text.words import normal
+from redraft.table_files import parse_count, read_rows, write_rows
+from redraft.text.words import normalise
 
-COMPLEXITY_RATIO = "complexity_ratio.tsv.xz"  # beside a classifier
+COMPLEXITY_RATIO_FILE = "complexity_ratio.tsv.xz"  # in the folder of a planner
 
 
 class ComplexityRatios:
-    """For each word the log of its share among the words of sources over that among the words of their targets."""
+    """For each word, the log of its relative frequency in sources divided by that in their simplifications."""
 
-    def __init__(self, leanings: Mapping[str, float]) -> None:
-        self._leanings = leanings
+    def __init__(self, log_ratios: Mapping[str, float]) -> None:
+        self._log_ratios = log_ratios
 
     @classmethod
     def counted(
         cls, complex_counts: Mapping[str, int], simple_counts: Mapping[str, int], *, least: int = 5
     ) -> ComplexityRatios:
-        """From how often each word stands on either side; words seen less than `least` times in all lean nowhere."""
+        """From the counts of each word on both sides; words that occur fewer than `least` times are left out."""
         totals = sum(complex_counts.values()), sum(simple_counts.values())
-        leanings = {}
+        log_ratios = {}
         for word in {*complex_counts, *simple_counts}:
-            one, other = complex_counts.get(word, 0), simple_counts.get(word, 0)
-            if one + other >= least:
-                leanings[word] = math.log((one + 0.5) / totals[0]) - math.log((other + 0.5) / totals[1])
-        return cls(leanings)
+            in_complex, in_simple = complex_counts.get(word, 0), simple_counts.get(word, 0)
+            if in_complex + in_simple >= least:
+                log_ratios[word] = math.log((in_complex + 0.5) / totals[0]) - math.log((in_simple + 0.5) / totals[1])
+        return cls(log_ratios)
 
     def __len__(self) -> int:
-        return len(self._leanings)
+        return len(self._log_ratios)
 
     def log_ratio(self, word: str) -> float:
-        """Above 0: relatively more frequent on the complex side. 0 where too little is known."""
-        return self._leanings.get(normal(word), 0.0)
+        """Positive for words more frequent in complex text, negative for words of simple text, 0 for unknown words."""
+        return self._log_ratios.get(normalise(word), 0.0)
 
     def save(self, path: str | Path) -> None:
-        """word ⇥ log ratio in hundredths; what rounds to 0 is left out."""
-        rows = ((word, round(100 * log_ratio)) for word, log_ratio in self._leanings.items())
+        """Write rows of word ⇥ log-ratio in hundredths, without those that round to 0."""
+        rows = ((word, round(100 * log_ratio)) for word, log_ratio in self._log_ratios.items())
         write_rows(path, (row for row in rows if row[1]))
 
     @classmethod
@@ -52,10 +52,10 @@ class ComplexityRatios:
 
 @cache
 def bundled_complexity_ratios() -> ComplexityRatios:
-    """Counted over the pairs that the shipped classifier learned from."""
-    return ComplexityRatios.load(bundled("planner") / COMPLEXITY_RATIO)
+    """Counted on the training pairs of the bundled planner."""
+    return ComplexityRatios.load(bundled("planner") / COMPLEXITY_RATIO_FILE)
 
 
 def _parsed(cells: list[str]) -> tuple[str, float]:
     word, log_ratio = cells
-    return word, (-1 if log_ratio.startswith("-") else 1) * count(log_ratio.removeprefix("-")) / 100
+    return word, (-1 if log_ratio.startswith("-") else 1) * parse_count(log_ratio.removeprefix("-")) / 100

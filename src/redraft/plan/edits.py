@@ -1,4 +1,4 @@
-"""Edits and plans: what a writer asks for, stated before any tokenizer is known."""
+"""Edits and edit plans: the changes requested in a sentence, independent of any tokenizer."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, Literal, get_args
 from redraft.errors import PlanError, shown
 
 Kind = Literal["insert", "delete", "substitute", "split"]
-Strength = Literal["light", "medium", "strong", "off"]  # off: the source stays, but for the edits of the plan
+Strength = Literal["light", "medium", "strong", "off"]  # off: apply the edits of the plan, change nothing else
 
 ALL_KINDS: tuple[Kind, ...] = get_args(Kind)
-KINDS: tuple[Kind, ...] = ("insert", "delete", "substitute")  # those that the search scores: λ is a triple
+KINDS: tuple[Kind, ...] = ("insert", "delete", "substitute")  # the kinds scored by the search, which has a λ for each
 STRENGTHS: tuple[Strength, ...] = get_args(Strength)
 DEFAULT_STRENGTH: Strength = "medium"
 EDIT_KEYS = (*ALL_KINDS, "with", "weight", "span", "probability", "note")
@@ -24,37 +24,37 @@ PLAN_KEYS = ("source", "edits", "strength")
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change a writer asks for. Errors name its parts by their JSON keys."""
+    """One requested change. Errors name its fields by their JSON keys."""
 
     kind: Kind
-    phrase: str  # what to insert, delete or write something else for; where a new sentence begins, "" for anywhere
-    targets: tuple[str, ...] = ()  # a substitution: any one of these carries it out
-    weight: float = 1.0  # multiplies the λ of its kind
-    span: tuple[int, int] | None = None  # characters of the source
-    probability: float | None = None  # that a person would make the edit, where it was predicted
+    phrase: str  # to insert, delete or replace; split: the first word of the new sentence, or "" for anywhere
+    targets: tuple[str, ...] = ()  # substitution: any one of these satisfies it
+    weight: float = 1.0  # factor on the λ of its kind
+    span: tuple[int, int] | None = None  # character offsets in the source
+    probability: float | None = None  # predicted edits: the probability that a person would make the edit
     note: str | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in ALL_KINDS:
             raise PlanError(
-                f"must be one of {_listed(ALL_KINDS)}, but it is {_described(self.kind)}.",
+                f"must be one of {_join_quoted(ALL_KINDS)}, but it is {_describe_value(self.kind)}.",
                 'Write Edit.insert("old"), Edit.delete("remain"), Edit.substitute("big", "large") or Edit.split().',
                 field="kind",
             )
-        put = object.__setattr__  # the only way to write into a frozen dataclass
+        assign = object.__setattr__  # the only way to assign to a frozen dataclass
         anywhere = self.kind == "split" and self.phrase == ""
-        put(self, "phrase", "" if anywhere else _phrase(self.phrase, self.kind))
-        put(self, "targets", _targets(self.targets, self.kind, self.phrase))
-        put(self, "weight", _weight(self.weight))
-        put(self, "span", _span(self.span))
+        assign(self, "phrase", "" if anywhere else _phrase(self.phrase, self.kind))
+        assign(self, "targets", _targets(self.targets, self.kind, self.phrase))
+        assign(self, "weight", _weight(self.weight))
+        assign(self, "span", _span(self.span))
         if anywhere and self.span is not None:
             raise PlanError(
-                "a split anywhere has no place in the source.",
-                f'Name the word that the new sentence begins with: {{"split": "which", "span": {list(self.span)}}}, '
+                "a split anywhere cannot have a span.",
+                f'Give the first word of the new sentence: {{"split": "which", "span": {list(self.span)}}}, '
                 'or leave "span" out.',
                 field="span",
             )
-        put(self, "probability", _probability(self.probability))
+        assign(self, "probability", _probability(self.probability))
         if self.note is not None:
             _text(self.note, "note")
 
@@ -63,7 +63,7 @@ class Edit:
         cls, phrase: str, *, weight: float = 1.0, span: tuple[int, int] | None = None,
         probability: float | None = None, note: str | None = None,
     ) -> Edit:  # fmt: skip
-        """This phrase must appear."""
+        """Require this phrase in the output."""
         return cls("insert", phrase, (), weight, span, probability, note)
 
     @classmethod
@@ -71,7 +71,7 @@ class Edit:
         cls, phrase: str, *, weight: float = 1.0, span: tuple[int, int] | None = None,
         probability: float | None = None, note: str | None = None,
     ) -> Edit:  # fmt: skip
-        """This phrase should not appear."""
+        """Avoid this phrase in the output."""
         return cls("delete", phrase, (), weight, span, probability, note)
 
     @classmethod
@@ -79,7 +79,7 @@ class Edit:
         cls, phrase: str, *targets: str, weight: float = 1.0, span: tuple[int, int] | None = None,
         probability: float | None = None, note: str | None = None,
     ) -> Edit:  # fmt: skip
-        """One of the targets should appear instead of this phrase."""
+        """Replace this phrase by one of the targets."""
         return cls("substitute", phrase, targets, weight, span, probability, note)
 
     @classmethod
@@ -87,11 +87,11 @@ class Edit:
         cls, phrase: str = "", *, weight: float = 1.0, span: tuple[int, int] | None = None,
         probability: float | None = None, note: str | None = None,
     ) -> Edit:  # fmt: skip
-        """A new sentence should begin at this word of the source, or anywhere."""
+        """Start a new sentence at this word of the source, or anywhere."""
         return cls("split", phrase, (), weight, span, probability, note)
 
     def to_json(self) -> dict[str, Any]:
-        """The edit as an object of a plan file; what has its default value is left out."""
+        """The edit as an object of a plan file, without default values."""
         obj: dict[str, Any] = {self.kind: self.phrase or True}
         if self.targets:
             obj["with"] = list(self.targets)
@@ -107,11 +107,11 @@ class Edit:
 
     @classmethod
     def from_json(cls, obj: object) -> Edit:
-        """Read one object of a plan's "edits"."""
+        """Parse one object of a plan's "edits"."""
         values = _object(obj, EDIT_KEYS, "an edit", 'Write for example {"insert": "old"}.')
         kinds = [kind for kind in ALL_KINDS if kind in values]
         if len(kinds) != 1:
-            found = f"has {_listed(kinds, 'and')} together" if kinds else f"has none of {_listed(ALL_KINDS)}"
+            found = f"has {_join_quoted(kinds, 'and')} together" if kinds else f"has none of {_join_quoted(ALL_KINDS)}"
             raise PlanError(
                 f"this edit {found}.", 'Give each edit exactly one of them, for example {"delete": "remain"}.'
             )
@@ -123,18 +123,18 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class EditPlan:
-    """A sentence and the edits asked for in it."""
+    """A sentence and the edits requested in it."""
 
     source: str
     edits: tuple[Edit, ...] = ()
-    strength: Strength | None = None  # how much to simplify; None: not stated
+    strength: Strength | None = None  # how much to simplify; None: unspecified
 
     def __post_init__(self) -> None:
         _text(self.source, "source")
         if not isinstance(self.edits, list | tuple):
             raise PlanError(
-                f"must be a list of edits, but it is {_described(self.edits)}.",
-                "Put the edits in square brackets; [] asks for none.",
+                f"must be a list of edits, but it is {_describe_value(self.edits)}.",
+                "Put the edits in square brackets; [] requests none.",
                 field="edits",
             )
         object.__setattr__(self, "edits", tuple(self.edits))
@@ -143,19 +143,19 @@ class EditPlan:
         _check_agreement(self.edits)
         if self.strength is not None and self.strength not in STRENGTHS:
             raise PlanError(
-                f"must be one of {_listed(STRENGTHS)}, but it is {_described(self.strength)}.",
+                f"must be one of {_join_quoted(STRENGTHS)}, but it is {_describe_value(self.strength)}.",
                 'Write for example "strength": "light", or leave "strength" out.',
                 field="strength",
             )
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as one line of a plan file holds it."""
+        """The plan as the object of one line of a plan file."""
         stated = {} if self.strength is None else {"strength": self.strength}
         return {"source": self.source, "edits": [edit.to_json() for edit in self.edits], **stated}
 
     @classmethod
     def from_json(cls, obj: object) -> EditPlan:
-        """Read one line of a plan file, already parsed."""
+        """Parse the object of one line of a plan file."""
         example = 'Write for example {"source": "They remain old .", "edits": [{"delete": "remain"}]}.'
         values = _object(obj, PLAN_KEYS, "a plan", example)
         if "source" not in values:
@@ -174,10 +174,10 @@ def _edit_at(index: int, obj: object) -> Edit:
 
 
 def _check_belongs(edit: object, source: str, field: str) -> None:
-    """Python callers may put anything in the list; a span makes sense only beside its source."""
+    """Check the type, which Python callers may get wrong, and that the span lies within the source."""
     if not isinstance(edit, Edit):
         raise PlanError(
-            f"must be an Edit, but it is {_described(edit)}.",
+            f"must be an Edit, but it is {_describe_value(edit)}.",
             'Write Edit.insert("old"), or read JSON with EditPlan.from_json.',
             field=field,
         )
@@ -190,20 +190,20 @@ def _check_belongs(edit: object, source: str, field: str) -> None:
 
 
 def _check_agreement(edits: Sequence[Edit]) -> None:
-    """Refuse to insert and delete the same phrase in the same place; elsewhere occurrences are counted."""
+    """Raise PlanError if the same phrase is inserted and deleted with the same span, or both times without a span."""
     first: dict[tuple[Kind, str, tuple[int, int] | None], int] = {}
     opposite: dict[Kind, Kind] = {"insert": "delete", "delete": "insert"}
     for index, edit in enumerate(edits):
         if edit.kind not in opposite:
             continue
-        phrase = folded(edit.phrase)
-        rival = first.get((opposite[edit.kind], phrase, edit.span))
-        if rival is not None:
+        phrase = fold_phrase(edit.phrase)
+        conflict = first.get((opposite[edit.kind], phrase, edit.span))
+        if conflict is not None:
             where = "both without a span" if edit.span is None else f"both at span {list(edit.span)}"
             raise PlanError(
-                f"edit {index + 1} {edit.kind}s {shown(edit.phrase)} but edit {rival + 1} "
-                f"{edits[rival].kind}s {shown(edits[rival].phrase)} ({where}).",
-                'Drop one of them, or give each the "span" of the occurrence it means.',
+                f"edit {index + 1} {edit.kind}s {shown(edit.phrase)} but edit {conflict + 1} "
+                f"{edits[conflict].kind}s {shown(edits[conflict].phrase)} ({where}).",
+                'Remove one of them, or give each the "span" of its occurrence.',
                 field=f"edits[{index}]",
             )
         first.setdefault((edit.kind, phrase, edit.span), index)
@@ -211,13 +211,13 @@ def _check_agreement(edits: Sequence[Edit]) -> None:
 
 def _object(obj: object, keys: Sequence[str], what: str, example: str) -> Mapping[str, Any]:
     if not isinstance(obj, Mapping):
-        raise PlanError(f"{what} must be an object, but it is {_described(obj)}.", example)
+        raise PlanError(f"{what} must be an object, but it is {_describe_value(obj)}.", example)
     for key in obj:
         if key not in keys:
             closest = difflib.get_close_matches(str(key).casefold(), keys, n=1, cutoff=0.0)[0]
             raise PlanError(
                 f"unknown key {shown(key)}.",
-                f'The closest key is "{closest}"; {what} takes {_listed(keys, "and")}.',
+                f'The closest key is "{closest}"; the keys of {what} are {_join_quoted(keys, "and")}.',
                 field=shown(str(key))[1:-1],
             )
     return obj
@@ -226,7 +226,9 @@ def _object(obj: object, keys: Sequence[str], what: str, example: str) -> Mappin
 def _text(value: object, field: str) -> str:
     if not isinstance(value, str):
         raise PlanError(
-            f"must be a string, but it is {_described(value)}.", 'Write text in quotes, for example "old".', field=field
+            f"must be a string, but it is {_describe_value(value)}.",
+            'Write text in quotes, for example "old".',
+            field=field,
         )
     try:
         value.encode("utf-8")
@@ -242,17 +244,17 @@ def _text(value: object, field: str) -> str:
 def _phrase(value: object, field: str) -> str:
     phrase = _text(value, field).strip()
     if not phrase:
-        raise PlanError("the phrase is empty.", "Name at least one word here, or drop this edit.", field=field)
+        raise PlanError("the phrase is empty.", "Give at least one word, or remove this edit.", field=field)
     return phrase
 
 
 def _split_phrase(value: object) -> str:
-    """The phrase of a split in JSON, where true means anywhere."""
+    """The phrase of a split in JSON; true means anywhere."""
     if value is True:
         return ""
     if not isinstance(value, str) or not value.strip():
-        problem = "the place is empty." if isinstance(value, str) else (
-            f"must be true or a word of the source, but it is {_described(value)}.")  # fmt: skip
+        problem = "the phrase is empty." if isinstance(value, str) else (
+            f"must be true or a word of the source, but it is {_describe_value(value)}.")  # fmt: skip
         hint = 'Write {"split": true} for anywhere, or {"split": "which"} for a new sentence at that word.'
         raise PlanError(problem, hint, field="split")
     return value
@@ -263,25 +265,23 @@ def _targets(value: object, kind: Kind, phrase: str) -> tuple[str, ...]:
     if isinstance(value, str):
         value = (value,)
     if not isinstance(value, list | tuple):
-        raise PlanError(f"must be a list of strings, but it is {_described(value)}.", f"{example}.", field="with")
+        raise PlanError(f"must be a list of strings, but it is {_describe_value(value)}.", f"{example}.", field="with")
     if kind != "substitute":
         if value:
             raise PlanError(
-                f'only a substitution takes "with", and this edit is {kind}.',
+                f'only substitutions can have "with", but this edit is {kind}.',
                 f'{example}, or leave "with" out.',
                 field="with",
             )
         return ()
     if not value:
-        raise PlanError(
-            "the substitution does not say what to write instead.", f"{example} with one or more phrases.", field="with"
-        )
+        raise PlanError("the substitution has no targets.", f"{example} with one or more phrases.", field="with")
     targets = tuple(_phrase(target, f"with[{index}]") for index, target in enumerate(value))
     for index, target in enumerate(targets):
-        if folded(target) == folded(phrase):
+        if fold_phrase(target) == fold_phrase(phrase):
             raise PlanError(
-                f"{shown(phrase)} is substituted by itself.",
-                f'Name another phrase, or write {{"insert": {shown(phrase)}}} to keep it.',
+                f"{shown(phrase)} is replaced by itself.",
+                f'Give another phrase, or write {{"insert": {shown(phrase)}}} to keep it.',
                 field=f"with[{index}]",
             )
     return targets
@@ -290,10 +290,10 @@ def _targets(value: object, kind: Kind, phrase: str) -> tuple[str, ...]:
 def _weight(value: object) -> float:
     hint = 'Write a number such as 0.5 or 2, or leave "weight" out for 1.'
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise PlanError(f"must be a number, but it is {_described(value)}.", hint, field="weight")
+        raise PlanError(f"must be a number, but it is {_describe_value(value)}.", hint, field="weight")
     try:
         weight = float(value)
-    except OverflowError:  # an integer too long for a float
+    except OverflowError:  # an int too large for a float
         weight = math.inf
     if not (math.isfinite(weight) and weight >= 0):
         raise PlanError(f"must be finite and not negative, but it is {weight:g}.", hint, field="weight")
@@ -305,8 +305,8 @@ def _probability(value: object) -> float | None:
     if value is None:
         return None
     if not isinstance(value, Real) or isinstance(value, bool):
-        raise PlanError(f"must be a number, but it is {_described(value)}.", hint, field="probability")
-    if not 0 <= value <= 1:  # type: ignore[operator]  # of Real numbers; one may be too long for a float
+        raise PlanError(f"must be a number, but it is {_describe_value(value)}.", hint, field="probability")
+    if not 0 <= value <= 1:  # type: ignore[operator]  # of Real numbers; an int may be too large for a float
         raise PlanError(f"must be from 0 to 1, but it is {shown(value)}.", hint, field="probability")
     return float(value)
 
@@ -316,19 +316,19 @@ def _span(value: object) -> tuple[int, int] | None:
     if value is None:
         return None
     if not isinstance(value, list | tuple):
-        raise PlanError(f"must be a list of two integers, but it is {_described(value)}.", hint, field="span")
+        raise PlanError(f"must be a list of two integers, but it is {_describe_value(value)}.", hint, field="span")
     if len(value) != 2 or not all(isinstance(end, Integral) and not isinstance(end, bool) for end in value):
         raise PlanError(f"must be two integers, but it is {shown(value)}.", hint, field="span")
     start, end = int(value[0]), int(value[1])
     if start < 0:
         raise PlanError(f"[{start}, {end}] starts before the source.", hint, field="span")
     if start >= end:
-        raise PlanError(f"[{start}, {end}] holds no character: its start is not before its end.", hint, field="span")
+        raise PlanError(f"[{start}, {end}] is empty: its start is not before its end.", hint, field="span")
     return start, end
 
 
-def described(edit: Edit) -> str:
-    """An edit in a few words, for messages."""
+def describe_edit(edit: Edit) -> str:
+    """A short description of an edit, for messages."""
     match edit.kind:
         case "insert":
             return f"keep {edit.phrase}"
@@ -340,17 +340,17 @@ def described(edit: Edit) -> str:
             return f"new sentence at {edit.phrase}" if edit.phrase else "one more sentence"
 
 
-def folded(phrase: str) -> str:
-    """Two phrases that differ only in case and spacing are the same request."""
+def fold_phrase(phrase: str) -> str:
+    """The phrase with folded case and single spaces; equal results mean equivalent phrases."""
     return " ".join(phrase.casefold().split())
 
 
-def _listed(words: Iterable[str], last: str = "or") -> str:
+def _join_quoted(words: Iterable[str], last: str = "or") -> str:
     *head, tail = (f'"{word}"' for word in words)
     return f"{', '.join(head)} {last} {tail}" if head else tail
 
 
-def _described(value: object) -> str:
+def _describe_value(value: object) -> str:
     match value:
         case None | bool():
             return shown(value)

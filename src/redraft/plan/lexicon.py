@@ -1,4 +1,4 @@
-"""What people write for a word: counted over linked pairs, the lexical table of the paper."""
+"""The lexical table: what people write for a word, counted on aligned sentence pairs."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from redraft.table_files import count, read_rows, write_rows
-from redraft.text.words import normal, split_words
+from redraft.table_files import parse_count, read_rows, write_rows
+from redraft.text.words import normalise, split_words
 
 Value = TypeVar("Value")
 
-_UNIT = 1000  # in which shares are stored
+_SHARE_SCALE = 1000  # shares are stored in thousandths
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How often a phrase was seen, left out and replaced, and what is written for it, likeliest first."""
+    """How often a phrase was seen, deleted and replaced, and its targets, most frequent first."""
 
     seen: int
     deleted: int
     replaced: int
-    targets: tuple[tuple[str, float], ...] = ()  # each with its share of the replacements
+    targets: tuple[tuple[str, float], ...] = ()  # with their shares of all replacements
 
-    def likely(self, most: int) -> float:
-        """How likely one of the first targets is what a person would write."""
-        return sum(share for _, share in self.targets[:most])
+    def target_probability(self, count: int) -> float:
+        """The probability that one of the first `count` targets is the replacement, given that it is replaced."""
+        return sum(share for _, share in self.targets[:count])
 
 
 class PhraseTable(Generic[Value]):
-    """Phrases and their entries. Looking one up takes about a microsecond."""
+    """Phrases and their entries. A lookup takes about a microsecond."""
 
     def __init__(self, entries: Mapping[str, Value]) -> None:
         self._entries = entries
-        self.longest = max((phrase.count(" ") + 1 for phrase in entries), default=0)  # words of a phrase
+        self.longest = max((phrase.count(" ") + 1 for phrase in entries), default=0)  # in words
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -43,14 +43,14 @@ class PhraseTable(Generic[Value]):
         return iter(self._entries)
 
     def entry(self, phrase: str) -> Value | None:
-        return self._entries.get(key_of(phrase))
+        return self._entries.get(lookup_key(phrase))
 
     def entry_of(self, words: Sequence[str]) -> Value | None:
-        """Of words that are split and `normal` already."""
+        """The entry of words that are already split and normalised."""
         return self._entries.get(" ".join(words))
 
     def found_in(self, words: Sequence[str]) -> Iterator[tuple[range, Value]]:
-        """The place and the entry of each phrase in such words, longer phrases first."""
+        """The position and the entry of each phrase among normalised words, longer phrases first."""
         for size in range(self.longest, 0, -1):
             for start in range(len(words) - size + 1):
                 entry = self.entry_of(words[start : start + size])
@@ -59,13 +59,13 @@ class PhraseTable(Generic[Value]):
 
 
 class Lexicon(PhraseTable[Entry]):
-    """What people write for words and phrases."""
+    """Counts of deletions and replacements for words and phrases."""
 
     def save(self, path: str | Path) -> None:
-        """phrase ⇥ seen ⇥ deleted ⇥ replaced ⇥ target ⇥ its share in thousandths …"""
+        """Write rows of phrase ⇥ seen ⇥ deleted ⇥ replaced, then target ⇥ share in thousandths for each target."""
         write_rows(path, (
             (phrase, entry.seen, entry.deleted, entry.replaced,
-             *(cell for text, share in entry.targets for cell in (text, round(_UNIT * share))))
+             *(cell for text, share in entry.targets for cell in (text, round(_SHARE_SCALE * share))))
             for phrase, entry in self._entries.items()
         ))  # fmt: skip
 
@@ -76,12 +76,12 @@ class Lexicon(PhraseTable[Entry]):
 
 def _parsed(cells: list[str]) -> tuple[str, Entry]:
     phrase, seen, deleted, replaced, *rest = cells
-    targets = ((text, count(share) / _UNIT) for text, share in zip(rest[::2], rest[1::2], strict=True))
-    return phrase, Entry(count(seen), count(deleted), count(replaced), tuple(targets))
+    targets = ((text, parse_count(share) / _SHARE_SCALE) for text, share in zip(rest[::2], rest[1::2], strict=True))
+    return phrase, Entry(parse_count(seen), parse_count(deleted), parse_count(replaced), tuple(targets))
 
 
-def key_of(phrase: str) -> str:
-    """The form in which a phrase is looked up: its words, lower-cased, with plain signs."""
+def lookup_key(phrase: str) -> str:
+    """The key of a phrase in a table: its normalised words."""
     if phrase.isalpha():
         return phrase.lower()
-    return " ".join(normal(word.text) for word in split_words(phrase))
+    return " ".join(normalise(word.text) for word in split_words(phrase))

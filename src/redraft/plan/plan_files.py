@@ -1,4 +1,4 @@
-"""Plan files: JSON Lines, read and written one line at a time."""
+"""Reads and writes plan files: JSON Lines, one line at a time."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import IO, Any, Literal, Self, TypeVar
 
 from redraft.errors import ConfigError, PlanError, shown
-from redraft.files import replacing
+from redraft.files import atomic_write, utf8_hint
 from redraft.plan.edits import EditPlan
-from redraft.reading import lines_of, open_binary
+from redraft.reading import bounded_lines, open_binary
 
 PathOrFile = str | os.PathLike[str] | IO[bytes] | IO[str]
 OnError = Literal["raise", "skip"]
@@ -23,24 +23,24 @@ T = TypeVar("T")
 def read_plans(
     path_or_file: PathOrFile, *, on_error: OnError = "raise", report: Callable[[PlanError], None] | None = None
 ) -> PlanReader:
-    """Read the plans of a file ("-" is standard input), holding one line in memory.
+    """Read the plans of a file ("-" is standard input), keeping one line in memory.
 
-    With on_error="skip" a bad line goes to `report` and the others still come. Without a `report`
-    the errors, and their count at the end, go to standard error.
+    With on_error="skip", the error of an invalid line is passed to `report` and reading continues. Without `report`,
+    the errors and their count are written to standard error.
     """
     return PlanReader(path_or_file, EditPlan.from_json, on_error=on_error, report=report)
 
 
 def write_plans(path_or_file: PathOrFile, plans: Iterable[EditPlan]) -> int:
-    """Write plans as JSON Lines ("-" is standard output) and return how many there were."""
+    """Write plans as JSON Lines ("-" is standard output) and return their number."""
     return write_jsonl(path_or_file, (plan.to_json() for plan in plans))
 
 
 def write_jsonl(path_or_file: PathOrFile, objects: Iterable[Any]) -> int:
-    """Write one object per line, in UTF-8, and return how many there were.
+    """Write one object per line in UTF-8 and return their number.
 
-    A path gets its content at the end, all at once, so a killed run leaves no half file.
-    NaN and infinity are refused: they are not JSON, and few readers take them.
+    A path is replaced atomically at the end, so an interrupted run leaves no partial file. NaN and infinity raise a
+    ValueError, because they are not valid JSON.
     """
     count = 0
     with _writer(path_or_file) as write:
@@ -51,9 +51,9 @@ def write_jsonl(path_or_file: PathOrFile, objects: Iterable[Any]) -> int:
 
 
 class JsonlReader(Iterator[T]):
-    """The objects of a JSON Lines file, each made by `parse`, with a count of good and bad lines.
+    """Iterates over the objects of a JSON Lines file, parsed by `parse`, and counts valid and skipped lines.
 
-    `parse` raises PlanError for an object it cannot take; the reader adds the file and the line.
+    `parse` raises PlanError for an invalid object; the reader adds the file and the line number.
     """
 
     def __init__(
@@ -70,8 +70,9 @@ class JsonlReader(Iterator[T]):
         self.skipped = 0
         self.path, self._file, self._opened = _open(path_or_file)
         readable: Any = self._file
-        bounded = hasattr(readable, "readline")  # else an object that gives lines and is all but a file
-        self._lines: Iterator[bytes | str] = lines_of(readable, self.path or "plans") if bounded else iter(readable)
+        is_file = hasattr(readable, "readline")  # else an iterable of lines
+        lines = bounded_lines(readable, self.path or "plans") if is_file else iter(readable)
+        self._lines: Iterator[bytes | str] = lines
         self._closed = False
         self._number = 0  # of the current line
         self._offset = 0  # of the next line, in bytes
@@ -83,7 +84,7 @@ class JsonlReader(Iterator[T]):
         while True:
             item = self.next_line()
             if isinstance(item, PlanError):
-                self._refuse(item)
+                self._handle_error(item)
             elif item is not None:
                 self.read += 1
                 return item
@@ -94,18 +95,18 @@ class JsonlReader(Iterator[T]):
         return self._number
 
     def next_line(self) -> T | PlanError | None:
-        """What the next line holds, whatever `on_error` says: an item, its error, or None where it is blank."""
+        """The item of the next line, its error, or None if the line is blank, regardless of `on_error`."""
         line = self._next_line()
         if line is None:
             raise StopIteration
         try:
-            text = self._decode(line).rstrip("\r\n")  # else half a line breaks at column 1 of the next
+            text = self._decode(line).rstrip("\r\n")  # otherwise a truncated line is reported at column 1 of the next
             return self._parse(_parse_json(text)) if text.strip() else None
         except PlanError as error:
             return error.at(path=self.path, line=self._number)
 
     def close(self) -> None:
-        """Stop here; a file this reader opened is closed."""
+        """Stop reading, and close the file if this reader opened it."""
         self._closed = True
         if self._opened:
             self._file.close()
@@ -119,11 +120,11 @@ class JsonlReader(Iterator[T]):
     def _next_line(self) -> bytes | str | None:
         try:
             line = None if self._closed else next(self._lines, None)
-        except UnicodeDecodeError as error:  # from a text file object, whose decoder cannot go on
+        except UnicodeDecodeError as error:  # from a text file object, whose decoder cannot continue
             self.close()
             raise PlanError(
-                f"the text after this line is not {error.encoding}: {error.reason}.",
-                'Open the file with mode "rb", so that only the bad line is lost.',
+                f"the text after this line is not valid {error.encoding}: {error.reason}.",
+                'Open the file with mode "rb", so that only the invalid line is lost.',
                 path=self.path,
                 line=self._number,
             ) from None
@@ -144,11 +145,11 @@ class JsonlReader(Iterator[T]):
                 raise PlanError(
                     f"not UTF-8: 0x{error.object[error.start]:02x} is byte {error.start + 1} of the line "
                     f"(offset {start + error.start} in the file).",
-                    "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
+                    utf8_hint(error.object),
                 ) from None
-        return line.removeprefix("\ufeff") if self._number == 1 else line  # editors on Windows begin with a BOM
+        return line.removeprefix("\ufeff") if self._number == 1 else line  # some Windows editors write a BOM
 
-    def _refuse(self, error: PlanError) -> None:
+    def _handle_error(self, error: PlanError) -> None:
         if self._on_error == "raise":
             self.close()
             raise error from None
@@ -160,7 +161,7 @@ class JsonlReader(Iterator[T]):
 
 
 class PlanReader(JsonlReader[EditPlan]):
-    """The plans of a file, with a count of those `read` and those `skipped` so far."""
+    """Iterates over the plans of a file; `read` and `skipped` count the lines so far."""
 
 
 def _parse_json(text: str) -> object:
@@ -170,32 +171,33 @@ def _parse_json(text: str) -> object:
         raise
     except json.JSONDecodeError as error:
         raise PlanError(
-            f"broken JSON at column {error.colno}: {error.msg}.",
-            'Write one whole object on each line, for example {"source": "They remain old .", "edits": []}.',
+            f"invalid JSON at column {error.colno}: {error.msg}.",
+            'Write one complete object on each line, for example {"source": "They remain old .", "edits": []}.',
         ) from None
     except (ValueError, RecursionError) as error:  # thousands of digits, thousands of brackets
-        raise PlanError(f"JSON that Python cannot hold: {error}.", "Check the line for a stray paste.") from None
+        hint = "Check whether the line is corrupted."
+        raise PlanError(f"JSON beyond the limits of Python: {error}.", hint) from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse equal keys: Python would keep the last and drop the others without a word."""
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Raise PlanError for duplicate keys, of which Python would silently keep the last."""
     obj: dict[str, Any] = {}
     for key, value in pairs:
         if key in obj:
             raise PlanError(
                 f"the key {shown(key)} appears twice in one object.",
-                "Keep one of them; two edits are two objects in the list.",
+                "Keep one of them; write two edits as two objects of the list.",
                 field=shown(key)[1:-1],
             )
         obj[key] = value
     return obj
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_duplicates)
 
 
 def _open(path_or_file: PathOrFile) -> tuple[str | None, IO[bytes] | IO[str], bool]:
-    """The name for messages, the file, and whether it is ours to close."""
+    """The name for messages, the file, and whether the reader must close it."""
     if path_or_file == "-":
         return "<stdin>", getattr(sys.stdin, "buffer", sys.stdin), False
     if isinstance(path_or_file, str | os.PathLike):
@@ -211,7 +213,7 @@ def _writer(path_or_file: PathOrFile) -> Iterator[Callable[[str], object]]:
         with _writer(getattr(sys.stdout, "buffer", sys.stdout)) as write:
             yield write
     elif isinstance(path_or_file, str | os.PathLike):
-        with replacing(Path(os.path.realpath(path_or_file))) as file:
+        with atomic_write(Path(os.path.realpath(path_or_file))) as file:
             yield lambda text: file.write(text.encode("utf-8"))
     else:
         as_text: Any = path_or_file

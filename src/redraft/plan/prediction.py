@@ -1,4 +1,4 @@
-"""What a classifier says of the words of a sentence → a plan, each edit with its probability and a reason to read."""
+"""Turns the probabilities of the edit classifier into a plan; each edit has its probability and a reason."""
 
 from __future__ import annotations
 
@@ -12,179 +12,179 @@ import numpy as np
 from numpy.typing import NDArray
 
 from redraft.errors import ConfigError, shown
-from redraft.plan.common_names import SURE, CommonName, CommonNames
-from redraft.plan.edits import Edit, EditPlan, Strength, folded
+from redraft.plan.common_names import COMMON_NAME_PROBABILITY, CommonName, CommonNames
+from redraft.plan.edits import Edit, EditPlan, Strength, fold_phrase
 from redraft.plan.lexicon import Entry, Lexicon
-from redraft.plan.phrases import places
+from redraft.plan.phrases import occurrences
 from redraft.plan.reviewed_targets import Reviewed, ReviewedTargets
 from redraft.plan.target_guard import TargetGuard, same_spelling
 from redraft.text.function_words import is_content
-from redraft.text.inflection import may_follow, may_stand_for
+from redraft.text.inflection import may_follow, may_share_part_of_speech
 from redraft.text.names import is_negation, is_number, names
 from redraft.text.protected_spans import is_address, overlaps, protected_spans
 from redraft.text.qualifiers import qualifiers
-from redraft.text.words import APOSTROPHES, Word, normal, split_words
+from redraft.text.words import APOSTROPHES, Word, normalise, split_words
 
 Floats = NDArray[np.floating]
 
-ALTERNATIVES = 3  # targets that a substitution offers
-_DIAL: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
-_MEANING = 0.2  # weight of what the meaning needs: names, numbers, negations, qualifiers, addresses
-_PULL = {"insert": 0.05, "delete": 0.72, "substitute": 0.07}  # weights of edits that are fairly sure
-_LEFT_OUT = 0.7  # probability from which a word is left out at light and medium: a lost qualifier changes the meaning
-_MOST_DELETED = 0.5  # share of a sentence's words: something is to be left of it
-_LONG = 22  # words of a sentence that a strong plan splits
-_SPLIT = 0.6  # how likely that is what a person would do
-_CLAUSES = re.compile(
+ALTERNATIVES = 3  # maximum targets of a substitution
+_STRENGTH_VALUES: dict[Strength, float] = {"light": 0.25, "medium": 0.5, "strong": 0.75}
+_MEANING_WEIGHT = 0.2  # of names, numbers, negations, qualifiers and addresses, which carry the meaning
+_BASE_WEIGHTS = {"insert": 0.05, "delete": 0.72, "substitute": 0.07}
+_DELETION_LEVEL = 0.7  # at light and medium strength; high, because losing a qualifier changes the meaning
+_MAX_DELETED = 0.5  # share of the words of a sentence
+_LONG_SENTENCE = 22  # words from which a strong plan splits a sentence
+_SPLIT_PROBABILITY = 0.6  # that a person would split it
+_CLAUSE_BOUNDARY = re.compile(
     r"[,;] (?:and|but|or|so|which|who|while|whereas|although|because|as|when|where)\b|; |\band \w+ed\b"
 )
-_SAFE = 0.15  # of the level for substitutions: from there on a word is replaced by a target that fits everywhere
-_POSSIBLE = 0.8  # the same for a target that a reader finds possible
+_SAFE_FACTOR = 0.15  # on the level for substitutions, for targets that a reader judged safe
+_POSSIBLE_FACTOR = 0.8  # on the level for substitutions, for targets that a reader judged possible
 _NOT_REVIEWED = Reviewed((), (), ())
-_LEAST_REPLACED = 0.15  # share of its occurrences in which a phrase of several words is replaced, or it is let be
+_MIN_REPLACED = 0.15  # a phrase of several words is replaced only if people replaced this share of its occurrences
 
 
 @dataclass(frozen=True)
 class Levels:
-    """From which probability on an edit is named."""
+    """The probability thresholds of edits."""
 
     delete: float
-    substitute: float  # by one of its targets
-    keep: float | None = None  # None: only what the meaning needs is asked to stay
-    keep_all: bool = False  # every content word is asked to stay that no other edit is about; `keep` then only weighs
+    substitute: float  # of replacing a word by one of its targets
+    keep: float | None = None  # None: keep only words that carry the meaning
+    keep_all: bool = False  # keep every content word without another edit; `keep` then only affects weights
 
     def __post_init__(self) -> None:
         for level in (self.delete, self.substitute, 0.0 if self.keep is None else self.keep):
-            if not _is_share(level):
-                raise ConfigError(f"{shown(level)} is no probability.", "Give levels from 0 to 1.")
+            if not _is_probability(level):
+                raise ConfigError(f"{shown(level)} is not a probability.", "Give levels from 0 to 1.")
 
     @classmethod
     def of(cls, strength: Strength | float | Levels) -> Levels:
-        """By name, or a number from 0 (only what is likely) to 1 (whatever may be)."""
+        """Levels for a strength by name, or a number from 0 (only likely edits) to 1 (all possible edits)."""
         if isinstance(strength, Levels):
             return strength
-        share: Any = _DIAL.get(strength) if isinstance(strength, str) else strength
-        if not _is_share(share):
+        value: Any = _STRENGTH_VALUES.get(strength) if isinstance(strength, str) else strength
+        if not _is_probability(value):
             raise ConfigError(f"strength is {shown(strength)}.", "Use light, medium, strong or a number from 0 to 1.")
         return cls(
-            _between(0.67, 0.05, share) if share > _DIAL["medium"] else _LEFT_OUT,
-            _between(0.6, 0.12, share), _between(0.6, 0.9818, share),
-            keep_all=share <= _DIAL["medium"],
+            _interpolate(0.67, 0.05, value) if value > _STRENGTH_VALUES["medium"] else _DELETION_LEVEL,
+            _interpolate(0.6, 0.12, value), _interpolate(0.6, 0.9818, value),
+            keep_all=value <= _STRENGTH_VALUES["medium"],
         )  # fmt: skip
 
 
-def _is_share(value: object) -> bool:
+def _is_probability(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def strength_named(strength: Strength | float | Levels) -> Strength | None:
-    """The name of a strength, or of the one nearest to a number; levels have none."""
+def strength_name(strength: Strength | float | Levels) -> Strength | None:
+    """The name of a strength, or of that nearest to a number; None for levels."""
     if isinstance(strength, Levels):
         return None
     if not isinstance(strength, str):
-        return min(_DIAL, key=lambda name: abs(_DIAL[name] - strength))
+        return min(_STRENGTH_VALUES, key=lambda name: abs(_STRENGTH_VALUES[name] - strength))
     return strength
 
 
-def _between(first: float, last: float, share: float) -> float:
-    """From one probability to another, evenly in log-odds."""
+def _interpolate(first: float, last: float, share: float) -> float:
+    """Interpolate between two probabilities, linearly in log-odds."""
     low, high = _log_odds(first), _log_odds(last)
     return 1 / (1 + math.exp(-(low + share * (high - low))))
 
 
-def _log_odds(chance: float) -> float:
-    chance = min(max(chance, 1e-6), 1 - 1e-6)
-    return math.log(chance / (1 - chance))
+def _log_odds(probability: float) -> float:
+    probability = min(max(probability, 1e-6), 1 - 1e-6)
+    return math.log(probability / (1 - probability))
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How sure it is that a word is replaced by one of its targets: a logistic of two facts, fitted on held pairs."""
+    """Logistic regression of whether a word is replaced by one of its targets, fitted on held-out pairs."""
 
-    replaced: float = 1.0  # weight of the log-odds that the word is replaced at all
-    likely: float = 1.0  # weight of the log of how likely its targets are, if it is
-    constant: float = 0.0
+    replaced: float = 1.0  # coefficient of the log-odds that the word is replaced at all
+    likely: float = 1.0  # coefficient of the log-probability of its targets, given that it is replaced
+    constant: float = 0.0  # intercept
 
     @staticmethod
-    def facts(replaced: float, likely: float) -> tuple[float, float]:
+    def features(replaced: float, likely: float) -> tuple[float, float]:
         return _log_odds(replaced), math.log(min(max(likely, 1e-6), 1.0))
 
     def of(self, replaced: float, likely: float) -> float:
-        odds, share = self.facts(replaced, likely)
+        odds, share = self.features(replaced, likely)
         return 1 / (1 + math.exp(-(self.replaced * odds + self.likely * share + self.constant)))
 
 
 @dataclass(kw_only=True)
 class PlanPrediction:
-    """A sentence under way from probabilities to a plan."""
+    """Builds the plan of one sentence from its probabilities."""
 
     source: str
     words: Sequence[Word]
-    chances: Floats  # (word, action): keep, delete, substitute
+    probabilities: Floats  # (word, action): keep, delete, substitute
     lexicon: Lexicon
     calibration: Calibration
     levels: Levels
-    alternatives: int = ALTERNATIVES  # targets named for a substitution, at most
-    guard: TargetGuard | None = None  # refuses targets that would change the meaning
-    common: CommonNames | None = None  # used before the lexicon
-    reviewed: ReviewedTargets | None = None  # what a reader thinks of targets
-    strength: Strength | None = None  # what the plan states
-    edits: dict[int, Edit] = field(default_factory=dict)  # by the first word they are about
-    taken: set[int] = field(default_factory=set)  # words that some edit is about
+    alternatives: int = ALTERNATIVES  # maximum targets of a substitution
+    guard: TargetGuard | None = None  # refuses targets that change the meaning
+    common: CommonNames | None = None  # takes precedence over the lexicon
+    reviewed: ReviewedTargets | None = None  # judgements of targets by a reader
+    strength: Strength | None = None  # recorded in the plan
+    edits: dict[int, Edit] = field(default_factory=dict)  # by the index of their first word
+    covered: set[int] = field(default_factory=set)  # indices of words that have an edit or are protected
 
     def __post_init__(self) -> None:
-        self._rows: list[list[float]] = self.chances.tolist()  # plain numbers: quicker to read one by one
-        self._keys = [normal(word.text) for word in self.words]
-        self._terms = self.guard.terms(self._keys) if self.guard else []
-        self._spared: list[range] = []  # terms of which a word would have been replaced
+        self._rows: list[list[float]] = self.probabilities.tolist()  # Python floats: faster to read one by one
+        self._keys = [normalise(word.text) for word in self.words]
+        self._terms = self.guard.fixed_terms(self._keys) if self.guard else []
+        self._broken_terms: list[range] = []  # fixed terms of which a single word would have been replaced
 
-    def _chance(self, run: Sequence[int], action: int) -> float:
-        """The mean over some words."""
+    def _mean_probability(self, run: Sequence[int], action: int) -> float:
+        """The mean probability of an action over some words."""
         return sum(self._rows[at][action] for at in run) / len(run)
 
     def plan(self) -> EditPlan:
-        """First what the meaning needs, then phrases and words to replace, phrases to leave out, words to keep."""
+        """Add edits in this order: words that carry the meaning, replacements, deletions, other words to keep."""
         self._keep_meaning()
-        hidden = protected_spans(self.source)
-        self.taken |= {at for at, word in enumerate(self.words) if overlaps((word.start, word.end), hidden)}
+        protected = protected_spans(self.source)
+        self.covered |= {at for at, word in enumerate(self.words) if overlaps((word.start, word.end), protected)}
         for run, name in self.common.found_in(self._keys) if self.common else ():
-            self._name(run, name)
+            self._add_common_name(run, name)
         for run, entry in self.lexicon.found_in(self._keys):
             if entry.targets:
                 self._replace(run, entry)
         self._keep_terms()
-        for unit in sorted(units(self.words), key=lambda unit: -self._chance(unit, 1)):
-            self._leave_out(unit)
+        for chunk in sorted(chunks(self.words), key=lambda chunk: -self._mean_probability(chunk, 1)):
+            self._delete(chunk)
         self._keep()
         return EditPlan(self.source, (*self._split(), *(self.edits[at] for at in sorted(self.edits))), self.strength)
 
     def _split(self) -> Iterator[Edit]:
-        """A strong plan parts a long sentence that has more than one clause."""
-        if self.strength == "strong" and len(self.words) >= _LONG and _CLAUSES.search(self.source):
-            yield Edit.split(probability=_SPLIT, note=f"a sentence of {len(self.words)} words")
+        """A strong plan splits a long sentence that has more than one clause."""
+        if self.strength == "strong" and len(self.words) >= _LONG_SENTENCE and _CLAUSE_BOUNDARY.search(self.source):
+            yield Edit.split(probability=_SPLIT_PROBABILITY, note=f"a sentence of {len(self.words)} words")
 
     def _keep_meaning(self) -> None:
-        """Addresses, qualifiers, names, numbers, negations: nothing is written for them, and they are not left out."""
+        """Keep addresses, qualifiers, names, numbers and negations: they are neither replaced nor deleted."""
         for run in self._addresses():
-            self._insert(run, "an address: it stays", weight=_MEANING)
+            self._insert(run, "an address: it stays", weight=_MEANING_WEIGHT)
         for run, what in qualifiers(self.words):
-            if self.taken.isdisjoint(run):
-                self._insert(run, f"{what}: it stays", weight=_MEANING)
-        named = {name.casefold() for name in names(self.source)}
+            if self.covered.isdisjoint(run):
+                self._insert(run, f"{what}: it stays", weight=_MEANING_WEIGHT)
+        known_names = {name.casefold() for name in names(self.source)}
         for place, word in enumerate(self.words):
-            why = None
-            if place and word.text[:1].isupper() and word.text.casefold() in named:
-                why = "a name"
+            kind = None
+            if place and word.text[:1].isupper() and word.text.casefold() in known_names:
+                kind = "a name"
             elif is_number(word.text):
-                why = "a number"
+                kind = "a number"
             elif is_negation(word.text):
-                why = "a negation"
-            if why is not None and place not in self.taken:
-                held = place and word.text[0] in APOSTROPHES and self.words[place - 1].end == word.start  # didn't
-                self._insert(range(place - bool(held), place + 1), f"{why}: it stays", weight=_MEANING)
+                kind = "a negation"
+            if kind is not None and place not in self.covered:
+                contracted = place and word.text[0] in APOSTROPHES and self.words[place - 1].end == word.start  # didn't
+                self._insert(range(place - bool(contracted), place + 1), f"{kind}: it stays", weight=_MEANING_WEIGHT)
 
     def _addresses(self) -> Iterator[range]:
-        """Words without white space between them, where together they are an address."""
+        """Runs of words without white space between them that together are an address."""
         start = 0
         for at in range(1, len(self.words) + 1):
             if at == len(self.words) or self.words[at - 1].end < self.words[at].start:
@@ -192,53 +192,53 @@ class PlanPrediction:
                     yield range(start, at)
                 start = at
 
-    def _name(self, run: range, name: CommonName) -> None:
-        """A common name is sure enough by itself: the words around it hardly matter."""
-        if self.taken.isdisjoint(run) and self.levels.substitute <= SURE:
+    def _add_common_name(self, run: range, name: CommonName) -> None:
+        """Add a substitution by a common name; it needs no support from the context."""
+        if self.covered.isdisjoint(run) and self.levels.substitute <= COMMON_NAME_PROBABILITY:
             wrong = self._review(run).wrong
             targets = [text for text in name.targets if text not in wrong]
             if not name.is_of_term:
                 before = self._before(run)
                 targets = [text for text in targets if may_follow(text, before) and self._keeps_terms(run, text)]
-            self._substitute(run, targets, SURE, name.note)
+            self._substitute(run, targets, COMMON_NAME_PROBABILITY, name.note)
 
     def _replace(self, run: range, entry: Entry) -> None:
-        if not self.taken.isdisjoint(run) or not any(is_content(self.words[at].text) for at in run):
+        if not self.covered.isdisjoint(run) or not any(is_content(self.words[at].text) for at in run):
             return
-        if len(run) > 1 and (not entry.seen or entry.replaced < _LEAST_REPLACED * entry.seen):
+        if len(run) > 1 and (not entry.seen or entry.replaced < _MIN_REPLACED * entry.seen):
             return
-        chance = self._chance(run, 2)
-        if len(run) > 1:  # how often it is replaced as a phrase tells more than its words do
-            chance = max(chance, entry.replaced / entry.seen)
-        if self._replace_safely(run, entry, chance):
+        probability = self._mean_probability(run, 2)
+        if len(run) > 1:  # the counts of the phrase are more reliable than the probabilities of its words
+            probability = max(probability, entry.replaced / entry.seen)
+        if self._replace_by_safe_target(run, entry, probability):
             return
-        level = self.levels.substitute * (_POSSIBLE if self._review(run).possible else 1)
-        if self.calibration.of(chance, entry.likely(ALTERNATIVES)) < level:
-            return  # the guard is not asked in vain
+        level = self.levels.substitute * (_POSSIBLE_FACTOR if self._review(run).possible else 1)
+        if self.calibration.of(probability, entry.target_probability(ALTERNATIVES)) < level:
+            return  # avoids the cost of the guard
         left = self._allowed(run, entry)
-        sure = self.calibration.of(chance, left.likely(ALTERNATIVES))
-        if sure >= level:
-            self._substitute(run, [text for text, _ in left.targets], sure, _why(entry))
+        confidence = self.calibration.of(probability, left.target_probability(ALTERNATIVES))
+        if confidence >= level:
+            self._substitute(run, [text for text, _ in left.targets], confidence, _replacement_note(entry))
 
-    def _replace_safely(self, run: range, entry: Entry, chance: float) -> bool:
-        """By a target that fits in nearly every place: this needs less certainty, and no check in the sentence."""
+    def _replace_by_safe_target(self, run: range, entry: Entry, probability: float) -> bool:
+        """Replace a phrase by a safe target, which needs a lower probability and no check by the guard."""
         safe = self._review(run).safe
-        sure = self.calibration.of(chance, entry.likely(ALTERNATIVES))
-        if not safe or sure < _SAFE * self.levels.substitute:
+        confidence = self.calibration.of(probability, entry.target_probability(ALTERNATIVES))
+        if not safe or confidence < _SAFE_FACTOR * self.levels.substitute:
             return False
-        self._substitute(run, [text for text in safe if self._fits(run, text)], sure, _why(entry))
-        return not self.taken.isdisjoint(run)
+        self._substitute(run, [text for text in safe if self._fits(run, text)], confidence, _replacement_note(entry))
+        return not self.covered.isdisjoint(run)
 
     def _allowed(self, run: range, entry: Entry) -> Entry:
-        """The entry without the targets that would change the meaning or are another part of speech; where a reader has
-        judged the word, with those alone that are possible."""
+        """The entry without targets that change the meaning or have another part of speech; if a reader has judged the
+        word, only with targets judged possible."""
         if self.guard is None:
             return entry
         phrase, review = self._phrase(run), self._review(run)
         return replace(entry, targets=tuple(
             item for item in entry.targets
             if (review is _NOT_REVIEWED or item[0] in review.possible) and not same_spelling(phrase, item[0])
-            and self.guard.refused(phrase, item[0]) is None and self._fits(run, item[0])
+            and self.guard.refusal_reason(phrase, item[0]) is None and self._fits(run, item[0])
         ))  # fmt: skip
 
     def _review(self, run: range) -> Reviewed:
@@ -246,62 +246,64 @@ class PlanPrediction:
         return found or _NOT_REVIEWED
 
     def _fits(self, run: range, target: str) -> bool:
-        """Whether a target is the part of speech that stands there, and breaks no term."""
+        """Whether a target has the part of speech of the replaced phrase and breaks no fixed term."""
         before = self._before(run)
-        stands = may_stand_for(self._phrase(run), target, before) and may_follow(target, before)
-        return stands and self._keeps_terms(run, target)
+        grammatical = may_share_part_of_speech(self._phrase(run), target, before) and may_follow(target, before)
+        return grammatical and self._keeps_terms(run, target)
 
     def _before(self, run: range) -> str:
-        return normal(self.words[run[0] - 1].text) if run[0] else ""
+        return normalise(self.words[run[0] - 1].text) if run[0] else ""
 
     def _keeps_terms(self, run: range, target: str) -> bool:
-        """Whether no fixed term is broken: one is replaced as a whole, or is a term with the target too."""
+        """Whether no fixed term is broken: terms are replaced as a whole, or are still a term with the target."""
         for term in self._terms:
             if run.start >= term.stop or term.start >= run.stop or (run.start <= term.start and term.stop <= run.stop):
                 continue
             inside = term.start <= run.start and run.stop <= term.stop
-            words = [normal(word.text) for word in split_words(target)]
+            words = [normalise(word.text) for word in split_words(target)]
             changed = [*self._keys[term.start : run.start], *words, *self._keys[run.stop : term.stop]]
             if not inside or not self.guard or not self.guard.is_term(changed):
-                self._spared.append(term)
+                self._broken_terms.append(term)
                 return False
         return True
 
     def _keep_terms(self) -> None:
-        """A term of which a word would have been replaced is asked to stay: the model might replace it all the same."""
-        for term in sorted(self._spared, key=len, reverse=True):
-            if self.taken.isdisjoint(term):
-                self._insert(term, "a fixed term: it stays", weight=_MEANING)
+        """Keep terms of which a word would have been replaced, because the model might still replace it."""
+        for term in sorted(self._broken_terms, key=len, reverse=True):
+            if self.covered.isdisjoint(term):
+                self._insert(term, "a fixed term: it stays", weight=_MEANING_WEIGHT)
 
-    def _substitute(self, run: range, texts: Sequence[str], sure: float, note: str) -> None:
+    def _substitute(self, run: range, texts: Sequence[str], confidence: float, note: str) -> None:
         phrase = self._phrase(run)
-        targets = [_cased(text, phrase) for text in texts if folded(text) != folded(phrase)]
+        targets = [_match_case(text, phrase) for text in texts if fold_phrase(text) != fold_phrase(phrase)]
         if not targets:
             return
         edit = Edit.substitute(
-            phrase, *targets[: self.alternatives], weight=_weight("substitute", sure, self.levels.substitute),
-            span=self._span(run), probability=round(sure, 3), note=note,
+            phrase, *targets[: self.alternatives], weight=_weight("substitute", confidence, self.levels.substitute),
+            span=self._span(run), probability=round(confidence, 3), note=note,
         )  # fmt: skip
         self._add(run, edit)
 
-    def _leave_out(self, unit: range) -> None:
-        """A phrase as a whole, or words before its last: what a phrase is about does not go alone."""
-        content = [at for at in unit if is_content(self.words[at].text)]
-        free = [at for at in content if at not in self.taken]
-        gone = sum(edit.kind == "delete" for edit in self.edits.values())
-        if not free or gone + len(free) > _MOST_DELETED * len(self.words):
+    def _delete(self, chunk: range) -> None:
+        """Delete a chunk as a whole, or single words of it other than its last content word, which is its head."""
+        content = [at for at in chunk if is_content(self.words[at].text)]
+        free = [at for at in content if at not in self.covered]
+        deleted = sum(edit.kind == "delete" for edit in self.edits.values())
+        if not free or deleted + len(free) > _MAX_DELETED * len(self.words):
             return
-        whole = len(free) == len(content) and self._chance(free, 1) >= self.levels.delete
+        whole = len(free) == len(content) and self._mean_probability(free, 1) >= self.levels.delete
         for at in free:
-            chance = self._rows[at][1]
-            if not whole and (at == content[-1] or chance < self.levels.delete or self._is_in_term(at)):
+            probability = self._rows[at][1]
+            if not whole and (at == content[-1] or probability < self.levels.delete or self._is_in_term(at)):
                 continue
             word = self.words[at]
-            note = f"people leave it out in {chance:.0%} of such places"
+            note = f"people leave it out in {probability:.0%} of such places"
             if whole and len(content) > 1:
-                note += f", with all of “{self._phrase(unit)}”"
-            weight = _weight("delete", chance, self.levels.delete)
-            edit = Edit.delete(word.text, weight=weight, span=self._span([at]), probability=_shown(chance), note=note)
+                note += f", with all of “{self._phrase(chunk)}”"
+            weight = _weight("delete", probability, self.levels.delete)
+            edit = Edit.delete(
+                word.text, weight=weight, span=self._span([at]), probability=_rounded(probability), note=note
+            )
             self._add([at], edit)
 
     def _is_in_term(self, at: int) -> bool:
@@ -311,20 +313,21 @@ class PlanPrediction:
         if self.levels.keep is None:
             return
         for at, word in enumerate(self.words):
-            chance = self._rows[at][0]
-            wanted = chance >= self.levels.keep or (self.levels.keep_all and any(self._rows[at]))  # zeros: not read
-            if wanted and at not in self.taken and is_content(word.text):
-                note = f"people keep it in {chance:.0%} of such places"
-                self._insert(range(at, at + 1), note, weight=_weight("insert", chance, self.levels.keep))
+            probability = self._rows[at][0]
+            is_read = any(self._rows[at])  # probabilities are zero beyond the limit of the encoder
+            wanted = probability >= self.levels.keep or (self.levels.keep_all and is_read)
+            if wanted and at not in self.covered and is_content(word.text):
+                note = f"people keep it in {probability:.0%} of such places"
+                self._insert(range(at, at + 1), note, weight=_weight("insert", probability, self.levels.keep))
 
     def _insert(self, run: range, note: str, *, weight: float) -> None:
-        chance = _shown(self._chance(run, 0))
-        edit = Edit.insert(self._phrase(run), weight=weight, span=self._span(run), probability=chance, note=note)
+        probability = _rounded(self._mean_probability(run, 0))
+        edit = Edit.insert(self._phrase(run), weight=weight, span=self._span(run), probability=probability, note=note)
         self._add(run, edit)
 
     def _add(self, run: Sequence[int], edit: Edit) -> None:
         self.edits[run[0]] = edit
-        self.taken |= set(run)
+        self.covered |= set(run)
 
     def _span(self, run: Sequence[int]) -> tuple[int, int]:
         return self.words[run[0]].start, self.words[run[-1]].end
@@ -333,51 +336,54 @@ class PlanPrediction:
         return self.source[slice(*self._span(run))]
 
 
-def units(words: Sequence[Word]) -> Iterator[range]:
-    """Short phrases: closed-class words and the content words behind them ("in the old town"); signs part them."""
-    start, filled = 0, False
+def chunks(words: Sequence[Word]) -> Iterator[range]:
+    """Short phrases: function words and the following content words ("in the old town"); punctuation separates them."""
+    start, has_content = 0, False
     for at, word in enumerate(words):
-        sign = not any(map(str.isalnum, word.text))
-        if sign or (filled and not is_content(word.text)):
+        punctuation = not any(map(str.isalnum, word.text))
+        if punctuation or (has_content and not is_content(word.text)):
             if start < at:
                 yield range(start, at)
-            start, filled = (at + 1, False) if sign else (at, False)
-        filled = filled or (not sign and is_content(word.text))
+            start, has_content = (at + 1 if punctuation else at), False
+        has_content = has_content or (not punctuation and is_content(word.text))
     if start < len(words):
         yield range(start, len(words))
 
 
-def _why(entry: Entry) -> str:
+def _replacement_note(entry: Entry) -> str:
     if not entry.replaced:
         return "its targets mean much the same"
     return f"people replace it in {entry.replaced:,} of {entry.seen:,} places"
 
 
-def _cased(text: str, phrase: str) -> str:
+def _match_case(text: str, phrase: str) -> str:
     return text[:1].upper() + text[1:] if phrase[:1].isupper() else text
 
 
-def _weight(kind: str, chance: float, least: float) -> float:
-    """By the odds: the search adds it to log-probabilities. A few times its kind's where an edit is all but sure."""
-    ahead = max(0.0, _log_odds(chance) - _log_odds(least))
-    return round(_PULL[kind] * min(3.0, 0.3 + 0.5 * ahead), 3)
+def _weight(kind: str, probability: float, level: float) -> float:
+    """The weight of an edit, linear in the log-odds by which it exceeds its level; at most 3 times the base weight.
+
+    Linear, because the search adds weights to log-probabilities.
+    """
+    margin = max(0.0, _log_odds(probability) - _log_odds(level))
+    return round(_BASE_WEIGHTS[kind] * min(3.0, 0.3 + 0.5 * margin), 3)
 
 
-def _shown(chance: float) -> float:
-    return round(min(1.0, chance), 3)
+def _rounded(probability: float) -> float:
+    return round(min(1.0, probability), 3)
 
 
-def with_the_rest_kept(plan: EditPlan) -> EditPlan:
-    """A plan of a person's with the other content words asked to stay: it changes what it names and nothing else.
+def keep_unedited_words(plan: EditPlan) -> EditPlan:
+    """A plan written by a user, with insertions of all content words without an edit, so that nothing else changes.
 
-    One without edits leaves the rewriting to the model, and so does one that states a strength or was predicted.
+    Unchanged are plans without edits, plans with a strength and predicted plans: they leave the rest to the model.
     """
     if plan.strength is not None or not any(edit.probability is None for edit in plan.edits):
         return plan
-    taken = [span for edit in plan.edits for span in places(plan.source, edit, any_case=True)]
+    covered = [span for edit in plan.edits for span in occurrences(plan.source, edit, any_case=True)]
     kept = tuple(
-        Edit.insert(word.text, weight=_PULL["insert"], span=(word.start, word.end), probability=1.0)
+        Edit.insert(word.text, weight=_BASE_WEIGHTS["insert"], span=(word.start, word.end), probability=1.0)
         for word in split_words(plan.source)
-        if is_content(word.text) and not overlaps((word.start, word.end), taken)
+        if is_content(word.text) and not overlaps((word.start, word.end), covered)
     )
     return replace(plan, edits=(*plan.edits, *kept))

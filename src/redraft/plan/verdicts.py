@@ -1,4 +1,4 @@
-"""Was each edit carried out? Judged on the final text, by the same rule for every method."""
+"""Judges on the final text whether each edit is satisfied, by the same rules for every method."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from functools import cache, lru_cache
 from typing import Any, Literal
 
 from redraft.align.exact_aligner import lemma
-from redraft.cancellation import yield_point
+from redraft.cooperative_scheduling import yield_point
 from redraft.plan.edits import Edit, EditPlan
-from redraft.plan.phrases import Variants, begins, find, forms, needs
+from redraft.plan.phrases import Variants, find_spans, occurrence_thresholds, starts_source, surface_forms
 from redraft.text.function_words import is_content
 from redraft.text.sentences import sentence_starts
-from redraft.text.words import normal, split_words
+from redraft.text.words import normalise, split_words
 
 Status = Literal["satisfied", "violated", "unmet", "impossible"]
 Span = tuple[int, int]
@@ -22,11 +22,11 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one edit."""
+    """The status of one edit."""
 
     edit: Edit
     status: Status
-    chosen_over: bool | None = None  # carried out while the alternative was among the siblings; None: not known
+    chosen_over: bool | None = None  # satisfied while the alternative continuation was also a candidate; None: unknown
     reason: str | None = None  # why it is impossible
 
     def to_json(self) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def judge(
     forms_of: Callable[[EditPlan, str], tuple[str, ...]] | None = None,
     impossible: Mapping[int, str] | None = None,
 ) -> list[Verdict]:
-    """A verdict for each edit of the plan. `forms_of` adds the forms a tokenizer gives a phrase."""
+    """A verdict for each edit of the plan. `forms_of` gives the forms of a phrase as a tokenizer writes them."""
 
     @cache  # a plan may have many edits of the same phrase
     def found(*phrases: str) -> list[Span]:
@@ -52,120 +52,120 @@ def judge(
             wanted = [
                 form
                 for phrase in phrases
-                for form in forms(phrase, variants, begins_source=begins(plan.source, phrase))
+                for form in surface_forms(phrase, variants, at_source_start=starts_source(plan.source, phrase))
             ]
-        return find(text, wanted)
+        return find_spans(text, wanted)
 
     def words(span: Span) -> int:
-        return _count(text[slice(*span)])
+        return _count_words(text[slice(*span)])
 
     @cache
     def is_kept(span: Span) -> bool:
         return _inside(span, words(span), kept)
 
-    asked = dict.fromkeys(
+    required = dict.fromkeys(
         phrase
         for edit in plan.edits if edit.kind not in ("delete", "split")
         for phrase in edit.targets or (edit.phrase,)
     )  # fmt: skip
-    kept = {span: words(span) for phrase in asked for span in found(phrase)}
+    kept = {span: words(span) for phrase in required for span in found(phrase)}
     verdicts = []
-    split = splits_met(plan, text)
-    for number, (edit, need) in enumerate(zip(plan.edits, needs(plan, variants), strict=True)):
+    split_status = satisfied_splits(plan, text)
+    for number, (edit, threshold) in enumerate(zip(plan.edits, occurrence_thresholds(plan, variants), strict=True)):
         yield_point()
         if edit.kind == "split":
-            verdicts.append(Verdict(edit, "satisfied" if split[number] else "unmet"))
+            verdicts.append(Verdict(edit, "satisfied" if split_status[number] else "unmet"))
             continue
-        written = found(edit.phrase)
+        present = found(edit.phrase)
         if edit.kind == "insert":
-            status: Status = "satisfied" if len(written) >= need else "unmet"
+            status: Status = "satisfied" if len(present) >= threshold else "unmet"
         else:
-            charged = any(not is_kept(span) for span in written[need:])
-            met = edit.kind == "delete" or bool(found(*edit.targets))
-            status = "violated" if charged else "satisfied" if met else "unmet"
+            violated = any(not is_kept(span) for span in present[threshold:])
+            satisfied = edit.kind == "delete" or bool(found(*edit.targets))
+            status = "violated" if violated else "satisfied" if satisfied else "unmet"
         reason = (impossible or {}).get(number) if status == "unmet" else None
         verdicts.append(Verdict(edit, "impossible" if reason else status, reason=reason))
     return verdicts
 
 
-def splits_met(plan: EditPlan, text: str) -> dict[int, bool]:
-    """Whether the text carries out each split of a plan, by the split's place in the plan.
+def satisfied_splits(plan: EditPlan, text: str) -> dict[int, bool]:
+    """Whether the text satisfies each split of a plan, by the index of the split in the plan.
 
-    The n-th split anywhere is met where the text has at least n sentences more than the source. A split at a place is
-    met where a sentence ends between the nearest content words on its two sides that the text still has; where one
-    side has none left, it counts as a split anywhere.
+    The n-th split anywhere is satisfied if the text has at least n more sentences than the source. A split at a word is
+    satisfied if a sentence ends between the nearest content words on its two sides that the text still has; if it has
+    none of one side, the split counts as a split anywhere.
     """
     splits = {number: edit for number, edit in enumerate(plan.edits) if edit.kind == "split"}
     if not splits:
         return {}
-    before, after = _content(plan.source), _content(text)
+    before, after = _content_words(plan.source), _content_words(text)
     more = len(sentence_starts(text)) - len(sentence_starts(plan.source))
-    met, anywhere = {}, 0
+    satisfied, anywhere = {}, 0
     for number, edit in splits.items():
-        found = [_ends_at(place, before, after) for place in _places(plan.source, edit)]
+        found = [_has_end_at(at, before, after) for at in _split_positions(plan.source, edit)]
         if all(one is None for one in found):
             anywhere += 1
-            met[number] = more >= anywhere
+            satisfied[number] = more >= anywhere
         else:
-            met[number] = any(found)
-    return met
+            satisfied[number] = any(found)
+    return satisfied
 
 
-def is_split(source: str, text: str, place: int) -> bool | None:
-    """Whether a sentence of the text ends at a place of the source; None where a side has no word left in the text."""
-    return _ends_at(place, _content(source), _content(text))
+def is_split(source: str, text: str, at: int) -> bool | None:
+    """Whether a sentence of the text ends at a source offset; None if the text has no content word of one side."""
+    return _has_end_at(at, _content_words(source), _content_words(text))
 
 
-def _places(source: str, split: Edit) -> list[int]:
-    """Where a split is asked for: its span, or wherever its word is in the source."""
+def _split_positions(source: str, split: Edit) -> list[int]:
+    """Where a split may be: the start of its span, or of each occurrence of its phrase in the source."""
     if split.span is not None:
         return [split.span[0]]
-    return [start for start, _ in find(source, forms(split.phrase))] if split.phrase else []
+    return [start for start, _ in find_spans(source, surface_forms(split.phrase))] if split.phrase else []
 
 
 @dataclass(frozen=True, slots=True)
-class _Content:
+class _ContentWord:
     """A content word of a text."""
 
-    key: str  # as it is compared: its lemma
+    key: str  # its lemma
     start: int
-    sentence: int  # number of its sentence
+    sentence: int  # index of its sentence
 
 
-def _content(text: str) -> list[_Content]:
+def _content_words(text: str) -> list[_ContentWord]:
     starts = sentence_starts(text)
     return [
-        _Content(lemma(normal(word.text)), word.start, bisect(starts, word.start))
+        _ContentWord(lemma(normalise(word.text)), word.start, bisect(starts, word.start))
         for word in split_words(text)
         if is_content(word.text)
     ]
 
 
-def _ends_at(place: int, source: Sequence[_Content], text: Sequence[_Content]) -> bool | None:
+def _has_end_at(at: int, source: Sequence[_ContentWord], text: Sequence[_ContentWord]) -> bool | None:
     known = {word.key for word in text}
-    left = next((word for word in reversed(source) if word.start < place and word.key in known), None)
-    right = next((word for word in source if word.start >= place and word.key in known), None)
+    left = next((word for word in reversed(source) if word.start < at and word.key in known), None)
+    right = next((word for word in source if word.start >= at and word.key in known), None)
     if left is None or right is None:
         return None
-    # Sentences are numbered in order: some pair of occurrences has an end between them if the outermost pair has.
-    return min(_in_sentences(left, source, text)) < max(_in_sentences(right, source, text))
+    # Sentences are numbered in order, so it is enough to compare the outermost occurrences.
+    return min(_sentences_of(left, source, text)) < max(_sentences_of(right, source, text))
 
 
-def _in_sentences(word: _Content, source: Sequence[_Content], text: Sequence[_Content]) -> list[int]:
-    """The sentences of the text that may have this word of the source.
+def _sentences_of(word: _ContentWord, source: Sequence[_ContentWord], text: Sequence[_ContentWord]) -> list[int]:
+    """The sentences of the text that may contain this word of the source.
 
-    One that the text has as often as the source is the same one there; otherwise it may be any of them.
+    If text and source have equally many occurrences, they correspond in order; otherwise it may be any of them.
     """
-    here = [other.start for other in source if other.key == word.key]
-    there = [other.sentence for other in text if other.key == word.key]
-    return [there[here.index(word.start)]] if len(here) == len(there) else there
+    in_source = [other.start for other in source if other.key == word.key]
+    in_text = [other.sentence for other in text if other.key == word.key]
+    return [in_text[in_source.index(word.start)]] if len(in_source) == len(in_text) else in_text
 
 
 @lru_cache(maxsize=4096)
-def _count(phrase: str) -> int:
+def _count_words(phrase: str) -> int:
     return len(split_words(phrase))
 
 
 def _inside(span: Span, words: int, kept: Mapping[Span, int]) -> bool:
-    """Whether a span lies within a longer phrase that the plan asks for."""
+    """Whether a span lies within a longer phrase that the plan requires."""
     return any(start <= span[0] and span[1] <= end and length > words for (start, end), length in kept.items())

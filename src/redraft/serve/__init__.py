@@ -1,1 +1,1 @@
-"""The service: the same over HTTP, with a page to try it. Needs `pip install 'redraft[serve]'`."""
+"""The HTTP service: a JSON API, its documentation and a web page. Needs `pip install 'redraft[serve]'`."""

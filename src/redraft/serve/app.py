@@ -1,4 +1,4 @@
-"""The service as an application of FastAPI: routes, and what stands around them."""
+"""The FastAPI application: middleware and routes."""
 
 from __future__ import annotations
 
@@ -9,25 +9,31 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fastapi import FastAPI, Request, Response
+import fastapi_offline  # only for its copy of Swagger UI
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
+from fastapi.security import HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from redraft import __version__
 from redraft.errors import ConfigError, RedraftError
-from redraft.serve import schemas as bodies
-from redraft.serve.auth_middleware import NEAR, AuthMiddleware
+from redraft.serve import schemas
+from redraft.serve.auth_middleware import LOCAL_HOSTS, AuthMiddleware
 from redraft.serve.error_responses import on_http_error, on_redraft_error, on_validation_error
 from redraft.serve.limits import Limits
 from redraft.serve.metrics_middleware import Metrics, MetricsMiddleware
 from redraft.serve.service import Service
 from redraft.simplify.simplifier import Simplifier
 
-_GONE = 499  # the sender has left, so nobody reads the answer
-_ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": bodies.ErrorAnswer} for status in (400, 401, 403, 408, 413, 415, 422, 429, 504)
+_CLIENT_CLOSED_REQUEST = 499  # not a standard status: nginx logs it for requests whose client disconnected
+_ERROR_STATUSES = (400, 403, 408, 413, 415, 422, 429, 504)
+_SWAGGER_UI_FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
+_MEDIA_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
 }
 T = TypeVar("T")
 
@@ -37,17 +43,17 @@ def create_app(
     *,
     limits: Limits | None = None,
     api_key: str | None = None,
-    hosts: Sequence[str] = NEAR,
+    hosts: Sequence[str] = LOCAL_HOSTS,
     cors: Sequence[str] = (),
     log_text: bool = False,
 ) -> FastAPI:
-    """The service of one simplifier.
+    """The service for one simplifier.
 
-    `hosts` are the names and addresses by which it may be called, `cors` the origins of other sites whose pages may
-    call it; `log_text`: texts are logged.
+    `hosts`: accepted names and addresses in the Host header; `cors`: origins whose pages may call the service;
+    `log_text`: write texts to the log.
     """
     if api_key is not None and not api_key.strip():
-        raise ConfigError("the key is empty.", "Give a key, or none.")
+        raise ConfigError("the API key is empty.", "Give a key, or leave it out.")
     limits = limits or Limits()
     service = Service(simplifier, limits, log_text=log_text)
     metrics = Metrics(service)
@@ -58,13 +64,13 @@ def create_app(
         service.batcher.close()
 
     app = FastAPI(
-        title="redraft", version=__version__, description=limits.described(), docs_url=None, redoc_url=None,
-        lifespan=lifespan,
+        title="redraft", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan,
+        description=f"Edit-constrained text simplification.\n\n{limits.to_markdown()}",
     )  # fmt: skip
     app.add_exception_handler(RedraftError, on_redraft_error)
     app.add_exception_handler(RequestValidationError, on_validation_error)
     app.add_exception_handler(HTTPException, on_http_error)
-    # The last one added is the outermost.
+    # The middleware added last is the outermost.
     app.add_middleware(AuthMiddleware, api_key=api_key, hosts=hosts, origins=cors, limits=limits)
     app.add_middleware(MetricsMiddleware, metrics=metrics, log_text=log_text)
     if cors:
@@ -72,83 +78,101 @@ def create_app(
             CORSMiddleware, allow_origins=list(cors), allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )  # fmt: skip
-    _add_api(app, service)
-    _add_rest(app, service, metrics)
+    _add_api(app, service, needs_key=api_key is not None)
+    _add_monitoring(app, service, metrics)
+    _add_pages(app)
     return app
 
 
-def _add_api(app: FastAPI, service: Service) -> None:
-    @app.post("/v1/plan", response_model=bodies.PlanAnswer, responses=_ERRORS)
-    async def plan(body: bodies.PlanRequest, request: Request) -> Any:
-        """The edits that are predicted for each sentence of a text."""
-        return await _while_connected(request, service.plan(body))
+def _add_api(app: FastAPI, service: Service, *, needs_key: bool) -> None:
+    statuses = (*_ERROR_STATUSES, 401) if needs_key else _ERROR_STATUSES
+    responses: dict[int | str, dict[str, Any]] = {status: {"model": schemas.ErrorResponse} for status in statuses}
+    # Declares the key in the OpenAPI document; the middleware checks it.
+    bearer = HTTPBearer(auto_error=False, description="The API key that the service was started with.")
+    dependencies = [Depends(bearer)] if needs_key else []
+
+    @app.post("/v1/plan", response_model=schemas.PlanResponse, responses=responses, dependencies=dependencies)
+    async def plan(body: schemas.PlanRequest, request: Request) -> Any:
+        """Predict the edits for each sentence of a text."""
+        return await _cancel_on_disconnect(request, service.plan(body))
 
     @app.post(
-        "/v1/simplify", response_model=bodies.SimplifyAnswer, response_model_exclude_unset=True, responses=_ERRORS
-    )
-    async def simplify(body: bodies.SimplifyRequest, request: Request) -> Any:
-        """A text, or sentences with edits, rewritten."""
-        return await _while_connected(request, service.simplify(body))
+        "/v1/simplify", response_model=schemas.SimplifyResponse, response_model_exclude_unset=True,
+        responses=responses, dependencies=dependencies,
+    )  # fmt: skip
+    async def simplify(body: schemas.SimplifyRequest, request: Request) -> Any:
+        """Rewrite a text, or sentences with edits."""
+        return await _cancel_on_disconnect(request, service.simplify(body))
 
-    @app.post("/v1/readability", response_model=bodies.Readability, responses=_ERRORS)
-    def readability(body: bodies.ReadabilityRequest) -> Any:
-        """School grades and words of a text as it was and as it is."""
+    @app.post("/v1/readability", response_model=schemas.Readability, responses=responses, dependencies=dependencies)
+    def readability(body: schemas.ReadabilityRequest) -> Any:
+        """Grade levels and word counts of a text before and after simplification."""
         return service.readability(body)
 
-    @app.post("/v1/evaluate", response_model=bodies.EvaluateAnswer, responses=_ERRORS)
-    def evaluate(body: bodies.EvaluateRequest) -> Any:
-        """The figures of outputs, by sources and references."""
+    @app.post("/v1/evaluate", response_model=schemas.EvaluateResponse, responses=responses, dependencies=dependencies)
+    def evaluate(body: schemas.EvaluateRequest) -> Any:
+        """Scores of outputs against sources and references."""
         return service.evaluate(body)
 
 
-def _add_rest(app: FastAPI, service: Service, metrics: Metrics) -> None:
-    @app.get("/health", response_model=bodies.Health)
+def _add_monitoring(app: FastAPI, service: Service, metrics: Metrics) -> None:
+    @app.get("/health", response_model=schemas.Health)
     async def health() -> Any:
-        return bodies.Health(status="ok", version=__version__, waiting=service.batcher.waiting)
+        """Status, version and queue length."""
+        return schemas.Health(status="ok", version=__version__, waiting=service.batcher.waiting)
 
     @app.get("/metrics", include_in_schema=False)
-    async def figures() -> Response:
+    async def prometheus() -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
+
+def _add_pages(app: FastAPI) -> None:
     @app.get("/", include_in_schema=False)
     def page() -> Response:
-        return page_file("index.html")
+        return _file_response(page_folder(), "index.html")
 
     @app.get("/static/{name}", include_in_schema=False)
     def static(name: str) -> Response:
-        return page_file(name)
+        return _file_response(page_folder(), name)
+
+    @app.get("/docs", include_in_schema=False)
+    def docs() -> Response:
+        return _file_response(page_folder(), "docs.html")
+
+    @app.get("/docs/{name}", include_in_schema=False)
+    def swagger_ui(name: str) -> Response:
+        if name not in _SWAGGER_UI_FILES:
+            raise HTTPException(404)
+        return _file_response(swagger_ui_folder(), name)
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T | Response:
-    """The work's result; it is cancelled as soon as the sender leaves."""
-    working, leaving = asyncio.create_task(work), asyncio.create_task(_left(request))
+async def _cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T | Response:
+    """The result of the work; the work is cancelled when the client disconnects."""
+    result, disconnect = asyncio.create_task(work), asyncio.create_task(_wait_for_disconnect(request))
     try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        return await working if working.done() else Response(status_code=_GONE)
+        await asyncio.wait({result, disconnect}, return_when=asyncio.FIRST_COMPLETED)
+        return await result if result.done() else Response(status_code=_CLIENT_CLOSED_REQUEST)
     finally:
-        working.cancel()
-        leaving.cancel()
+        result.cancel()
+        disconnect.cancel()
 
 
-async def _left(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-_TYPES = {
-    ".html": "text/html; charset=utf-8",
-    ".css": "text/css; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-}
 
 
 def page_folder() -> Path:
     return Path(str(files("redraft.serve"))) / "page"
 
 
-def page_file(name: str) -> Response:
-    """404 for whatever is not one of these files."""
-    path = {path.name: path for path in page_folder().iterdir() if path.is_file()}.get(name)
-    if path is None or path.suffix not in _TYPES:
-        raise HTTPException(404, "Not Found")
-    return Response(path.read_bytes(), media_type=_TYPES[path.suffix], headers={"Cache-Control": "no-cache"})
+def swagger_ui_folder() -> Path:
+    return Path(str(files(fastapi_offline))) / "static"
+
+
+def _file_response(folder: Path, name: str) -> Response:
+    """404 unless `name` is exactly the name of a file in the folder."""
+    path = {path.name: path for path in folder.iterdir() if path.is_file()}.get(name)
+    if path is None or path.suffix not in _MEDIA_TYPES:
+        raise HTTPException(404)
+    return Response(path.read_bytes(), media_type=_MEDIA_TYPES[path.suffix], headers={"Cache-Control": "no-cache"})

@@ -1,4 +1,4 @@
-"""What is done with a batch of sentences in the thread that holds the model."""
+"""Plans or rewrites one batch of sentences, in the thread that holds the model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from redraft.cancellation import yield_point
+from redraft.cooperative_scheduling import yield_point
 from redraft.plan.edits import EditPlan
 from redraft.plan.user_constraints import UserConstraints
 from redraft.serve.limits import Limits
@@ -15,35 +15,35 @@ from redraft.serve.word_choices import words_with_choices
 from redraft.simplify.simplifier import PlannedText, Simplifier
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What all sentences of a batch share."""
+@dataclass(frozen=True, kw_only=True)
+class BatchSettings:
+    """Settings shared by all sentences of a batch."""
 
     task: Literal["plan", "simplify"]
-    strength: str | float = "medium"
-    style: str | None = None
-    constraints: UserConstraints | None = None
+    strength: str | float
+    style: str | None
+    constraints: UserConstraints | None
     candidates: int = 1
     trace: bool = False
 
 
 @dataclass(frozen=True)
 class WorkItem:
-    """A sentence; `given`: its plan is carried out as it stands, were it empty."""
+    """One sentence. `use_plan`: apply the plan as given, even an empty one; otherwise predict a plan."""
 
     plan: EditPlan
-    given: bool = False
+    use_plan: bool = False
 
     @property
     def size(self) -> int:
-        """How long it takes, roughly: characters of the sentence and of what is to be found and written in it."""
+        """Rough cost: characters of the sentence and of the phrases of its edits."""
         phrases = (phrase for edit in self.plan.edits for phrase in (edit.phrase, *edit.targets))
         return len(self.plan.source) + sum(map(len, phrases))
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A predicted plan; `unchanged`: why the sentence is better left as it is; `words`: what could be written."""
+class PredictedPlan:
+    """A predicted plan. `unchanged`: why the sentence should not be rewritten; `words`: replacements for each word."""
 
     plan: EditPlan
     unchanged: str | None
@@ -51,21 +51,21 @@ class Planned:
 
 
 class BatchWorker:
-    """Plans or rewritings of a batch, by one model under the settings of each batch."""
+    """Plans or rewrites batches with one model; settings are given per batch."""
 
     def __init__(self, simplifier: Simplifier, limits: Limits) -> None:
         self._simplifier, self._limits = simplifier, limits
 
-    def __call__(self, asked: Sequence[WorkItem], settings: Settings) -> list[Any]:
+    def __call__(self, items: Sequence[WorkItem], settings: BatchSettings) -> list[Any]:
         planning: dict[str, Any] = {
             "strength": settings.strength,
             "style": settings.style,
             "constraints": settings.constraints,
         }
         if settings.task == "plan":
-            sources = [one.plan.source for one in asked]
-            return [self._planned(one) for one in self._simplifier.planned(sources, **planning)]
-        texts = [one.plan if one.given else one.plan.source for one in asked]
+            sources = [item.plan.source for item in items]
+            return [self._predicted_plan(planned) for planned in self._simplifier.planned(sources, **planning)]
+        texts = [item.plan if item.use_plan else item.plan.source for item in items]
         trace = self._limits.max_trace if settings.trace else False
         return list(
             self._simplifier.pipe(
@@ -73,6 +73,7 @@ class BatchWorker:
             )
         )
 
-    def _planned(self, one: PlannedText) -> Planned:
+    def _predicted_plan(self, planned: PlannedText) -> PredictedPlan:
         yield_point()
-        return Planned(one.plan, one.unchanged, words_with_choices(one.plan.source, self._simplifier.planner))
+        words = words_with_choices(planned.plan.source, self._simplifier.planner)
+        return PredictedPlan(planned.plan, planned.unchanged, words)

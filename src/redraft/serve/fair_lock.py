@@ -1,4 +1,4 @@
-"""One model for several threads: one of them works, the others wait for their turn."""
+"""A first-in, first-out lock for the threads that share one model."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from contextlib import contextmanager
 
 
 class FairLock:
-    """A lock that goes to the thread that has waited longest."""
+    """A lock that is handed to the thread that has waited longest."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()  # held for moments only
-        self._taken = False
+        self._mutex = threading.Lock()  # protects the two fields below; held only briefly
+        self._is_held = False
         self._waiting: deque[threading.Event] = deque()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
-        self._take()
+    def held(self) -> Iterator[None]:
+        self._acquire()
         try:
             yield
         finally:
-            self._give()
+            self._release()
 
-    def pass_on(self) -> None:
-        """Within a turn: all who wait have theirs first."""
+    def let_others_run(self) -> None:
+        """While holding the lock: let every waiting thread hold it once, then continue."""
         if self._waiting:
-            self._give()
-            self._take()
+            self._release()
+            self._acquire()
 
-    def _take(self) -> None:
-        with self._lock:
-            if not self._taken:
-                self._taken = True
+    def _acquire(self) -> None:
+        with self._mutex:
+            if not self._is_held:
+                self._is_held = True
                 return
-            given = threading.Event()
-            self._waiting.append(given)
-        given.wait()
+            handed_over = threading.Event()
+            self._waiting.append(handed_over)
+        handed_over.wait()
 
-    def _give(self) -> None:
-        with self._lock:
+    def _release(self) -> None:
+        with self._mutex:
             if self._waiting:
                 self._waiting.popleft().set()
             else:
-                self._taken = False
+                self._is_held = False

@@ -1,4 +1,4 @@
-"""How uvicorn runs the service: connections on which nothing happens are closed, and it stops in time."""
+"""uvicorn settings: close idle connections, and stop within a time limit."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from redraft.serve.limits import Limits
 
 def uvicorn_config(app: FastAPI, host: str, port: int, limits: Limits) -> uvicorn.Config:
     return uvicorn.Config(
-        app, host=host, port=port, http=_connection(limits), ws="none", log_level="warning", access_log=False,
-        server_header=False, timeout_graceful_shutdown=math.ceil(limits.shutdown),
+        app, host=host, port=port, http=_protocol_with_timeout(limits), ws="none", log_level="warning",
+        access_log=False, server_header=False, timeout_graceful_shutdown=math.ceil(limits.shutdown_timeout),
     )  # fmt: skip
 
 
-def _connection(limits: Limits) -> type[H11Protocol]:
-    """What uvicorn makes of each connection; by itself it would wait for headers for ever."""
+def _protocol_with_timeout(limits: Limits) -> type[H11Protocol]:
+    """The protocol class of uvicorn with a time limit for request headers, which uvicorn itself does not have."""
 
-    class Connection(H11Protocol):
+    class ProtocolWithTimeout(H11Protocol):
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
             super().connection_made(transport)
-            self._await_headers()
+            self._start_timer()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
-            self._await_headers()
+            self._start_timer()
 
-        def _await_headers(self) -> None:
-            self.loop.call_later(limits.receive, self._close_unless_asked, self.cycle)
+        def _start_timer(self) -> None:
+            self.loop.call_later(limits.receive_timeout, self._close_if_idle, self.cycle)
 
-        def _close_unless_asked(self, before: Any) -> None:
-            """`before` is the request that was the last one when the wait began."""
-            if self.cycle is before:
-                self.transport.close()  # when all of the answer is taken
+        def _close_if_idle(self, last_cycle: Any) -> None:
+            """`last_cycle`: the latest request when the timer started; idle means there has been no other since."""
+            if self.cycle is last_cycle:
+                self.transport.close()  # after the pending response data is sent
                 self.loop.call_later(limits.deadline, self.transport.abort)
 
-    return Connection
+    return ProtocolWithTimeout

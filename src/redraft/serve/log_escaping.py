@@ -1,4 +1,4 @@
-"""Texts from outside on their way into a log."""
+"""Escaping of untrusted text for the log."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import traceback
 
 
 def escape_control(text: str) -> str:
-    """With everything escaped that could move a cursor, colour a terminal or begin another line."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
+    """Escape every character that could move the cursor, change colours or start a new line."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
 
 
 def traceback_lines(error: BaseException) -> str:
-    """Indented, so that no line of a message can pass for one of the log."""
+    """Indented, so that no line of a message can be mistaken for a log entry."""
     lines = "".join(traceback.format_exception(error)).split("\n")
     return "\n".join(f"  {escape_control(line)}" for line in lines if line)

@@ -1,4 +1,4 @@
-"""What is counted and logged of each request, and what becomes of an error that nobody expected."""
+"""Metrics, request log, security headers, and handling of unexpected exceptions."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from redraft.serve.log_escaping import traceback_lines
 from redraft.serve.service import Service
 
 _log = logging.getLogger(__name__)
-_HEADERS = (
+_SECURITY_HEADERS = (
     (b"content-security-policy", b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"),
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
+_FILE_FOLDERS = ("/static", "/docs")  # one label for all files in each
 
 
 class Metrics(Collector):
-    """In a registry of its own, so that two services in one process do not mix."""
+    """Metrics in their own registry, so that several services in one process stay separate."""
 
     def __init__(self, service: Service) -> None:
         self._batcher, self._registry = service.batcher, CollectorRegistry()
@@ -38,16 +39,17 @@ class Metrics(Collector):
     def collect(self) -> Iterator[Metric]:
         yield CounterMetricFamily("redraft_batches", "Batches computed.", self._batcher.batches)
         yield CounterMetricFamily("redraft_sentences", "Sentences computed.", self._batcher.sentences)
-        yield GaugeMetricFamily("redraft_waiting", "Sentences that wait.", self._batcher.waiting)
+        yield GaugeMetricFamily("redraft_waiting", "Sentences in the queue.", self._batcher.waiting)
 
     def text(self) -> bytes:
         return generate_latest(self._registry)
 
 
 class MetricsMiddleware:
-    """Around an application: figures, a line in the log, and headers that keep browsers strict.
+    """Counts and logs each request, and adds the security headers.
 
-    An unexpected error is logged by its kind and place; its message, which may quote a text, only with `log_text`.
+    An unexpected exception is logged with its type and location; its message, which may quote a text, only with
+    `log_text`.
     """
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, log_text: bool) -> None:
@@ -57,31 +59,31 @@ class MetricsMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        route, began, status = _route(scope), time.perf_counter(), 0
+        route, start, status = _route_label(scope), time.perf_counter(), 0
 
-        async def strict(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message["headers"], *_HEADERS]}
+                message = {**message, "headers": [*message["headers"], *_SECURITY_HEADERS]}
             await send(message)
 
         try:
-            await self._app(scope, receive, strict)
+            await self._app(scope, receive, send_with_headers)
         except Exception as error:
-            self._report(error)
+            self._log_exception(error)
             if not status:
-                answer = error_response(
-                    500, "the service failed.", "Its log says where; the request may be sent again."
+                response = error_response(
+                    500, "the service failed because of an internal error.", "The log has the details. Try again."
                 )
-                await answer(scope, receive, strict)
-        seconds = time.perf_counter() - began
+                await response(scope, receive, send_with_headers)
+        seconds = time.perf_counter() - start
         self._metrics.requests.labels(route, str(status)).inc()
         self._metrics.seconds.labels(route).observe(seconds)
         method = scope["method"] if scope["method"].isalpha() else "?"
         _log.info("%s %s %d %.3f s", method, route, status, seconds)
 
-    def _report(self, error: Exception) -> None:
+    def _log_exception(self, error: Exception) -> None:
         if self._log_text:
             _log.error("unexpected\n%s", traceback_lines(error))
             return
@@ -89,9 +91,9 @@ class MetricsMiddleware:
         _log.error("unexpected %s at %s", type(error).__name__, " < ".join(reversed(places)))
 
 
-def _route(scope: Scope) -> str:
-    """Few names, whatever is asked for: each is a time series."""
+def _route_label(scope: Scope) -> str:
+    """One of a fixed set of names, because every label value creates a time series."""
     path = str(scope["path"])
     if any(getattr(route, "path", None) == path for route in scope["app"].routes):
         return path
-    return "/static" if path.startswith("/static/") else "other"
+    return next((folder for folder in _FILE_FOLDERS if path.startswith(f"{folder}/")), "other")

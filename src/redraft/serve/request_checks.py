@@ -1,4 +1,4 @@
-"""What a request asks for, checked against the limits before anything is computed."""
+"""Checks requests against the limits before anything is computed."""
 
 from __future__ import annotations
 
@@ -12,57 +12,60 @@ from redraft.plan.prediction import Levels
 from redraft.plan.user_constraints import UserConstraint, UserConstraints
 from redraft.serve.batch_worker import WorkItem
 from redraft.serve.limits import Limits
-from redraft.serve.schemas import EvaluateRequest, GivenSentence, Planning, SimplifyRequest
+from redraft.serve.schemas import EvaluateRequest, PlanSettings, ReadabilityRequest, SentenceInput, SimplifyRequest
 from redraft.text.sentences import split_document
-from redraft.text.words import normal, split_words
+from redraft.text.words import normalise, split_words
 
 
 @dataclass(frozen=True)
 class RequestSentence:
-    """White space and a sentence; nothing is asked of one that is empty."""
+    """A sentence and the white space before it; `item` is None if the sentence is empty."""
 
     space: str
     source: str
-    asked: WorkItem | None
+    item: WorkItem | None
 
 
 def sentences_of_text(text: str, limits: Limits) -> list[RequestSentence]:
-    _check("text", "characters", len(text), limits.max_characters)
-    found = [RequestSentence(one.space, one.text, WorkItem(EditPlan(one.text)) if one.text else None)
-             for one in split_document(text)]  # fmt: skip
-    _check("text", "sentences", sum(one.asked is not None for one in found), limits.max_sentences)
-    for one in found:
-        _check_sentence("text", one.source, limits)
-    return found
+    _check_count("text", "characters", len(text), limits.max_characters)
+    sentences = [
+        RequestSentence(part.space, part.text, WorkItem(EditPlan(part.text)) if part.text else None)
+        for part in split_document(text)
+    ]
+    _check_count("text", "sentences", sum(sentence.item is not None for sentence in sentences), limits.max_sentences)
+    for sentence in sentences:
+        _check_sentence("text", sentence.source, limits)
+    return sentences
 
 
 def request_sentences(request: SimplifyRequest, limits: Limits) -> list[RequestSentence]:
     if request.sentences is None:
         return sentences_of_text(request.text or "", limits)
-    given = request.sentences
-    _check("sentences", "sentences", len(given), limits.max_sentences)
-    _check("sentences", "characters", sum(len(one.space) + len(one.source) for one in given), limits.max_characters)
-    return [_piece(one, f"sentences[{place}]", limits) for place, one in enumerate(given)]
+    inputs = request.sentences
+    _check_count("sentences", "sentences", len(inputs), limits.max_sentences)
+    characters = sum(len(sentence.space) + len(sentence.source) for sentence in inputs)
+    _check_count("sentences", "characters", characters, limits.max_characters)
+    return [_request_sentence(sentence, f"sentences[{index}]", limits) for index, sentence in enumerate(inputs)]
 
 
-def _piece(given: GivenSentence, place: str, limits: Limits) -> RequestSentence:
-    edits = given.edits
-    _check_sentence(place, given.source, limits)
-    if not given.source.strip():
+def _request_sentence(sentence: SentenceInput, place: str, limits: Limits) -> RequestSentence:
+    edits = sentence.edits
+    _check_sentence(place, sentence.source, limits)
+    if not sentence.source.strip():
         if edits:
-            raise PlanError("has edits, but no words.", "Leave the edits out.", field=place)
-        return RequestSentence(given.space, given.source, None)
-    _check(f"{place}.edits", "edits", len(edits or ()), limits.max_edits)
+            raise PlanError("the source is empty, but there are edits.", "Remove the edits.", field=place)
+        return RequestSentence(sentence.space, sentence.source, None)
+    _check_count(f"{place}.edits", "edits", len(edits or ()), limits.max_edits)
     try:
-        plan = EditPlan.from_json({"source": given.source, "edits": edits or [], "strength": given.strength})
+        plan = EditPlan.from_json({"source": sentence.source, "edits": edits or [], "strength": sentence.strength})
     except PlanError as error:
         raise error.inside(place) from None
-    for number, edit in enumerate(plan.edits):
-        here = f"{place}.edits[{number}]"
-        _check(here, "targets", len(edit.targets), limits.max_targets)
+    for index, edit in enumerate(plan.edits):
+        edit_place = f"{place}.edits[{index}]"
+        _check_count(edit_place, "targets", len(edit.targets), limits.max_targets)
         for phrase in (edit.phrase, *edit.targets):
-            _check(here, "characters in a phrase", len(phrase), limits.max_phrase)
-    return RequestSentence(given.space, given.source, WorkItem(plan, given=edits is not None))
+            _check_count(edit_place, "characters in a phrase", len(phrase), limits.max_phrase)
+    return RequestSentence(sentence.space, sentence.source, WorkItem(plan, use_plan=edits is not None))
 
 
 def _check_sentence(place: str, source: str, limits: Limits) -> None:
@@ -70,73 +73,78 @@ def _check_sentence(place: str, source: str, limits: Limits) -> None:
         raise ConfigError(
             f"{place}: the sentence {shown(source)} has {len(source):,} characters, "
             f"and the limit is {limits.max_sentence:,}.",
-            "Part it with full stops or line breaks.",
+            "Divide it with full stops or line breaks.",
         )
 
 
 def user_constraints_of(
-    planning: Planning, pieces: Sequence[RequestSentence], limits: Limits
+    settings: PlanSettings, sentences: Sequence[RequestSentence], limits: Limits
 ) -> UserConstraints | None:
-    """Words only: a pattern from anywhere could keep the service busy for ever."""
-    _check("keep and glossary", "entries", len(planning.keep) + len(planning.glossary), limits.max_user_constraints)
-    found = [_wish(source, target, f"glossary[{place}]", limits)
-             for place, (source, target) in enumerate(planning.glossary)]  # fmt: skip
-    found += [_wish(text, None, f"keep[{place}]", limits) for place, text in enumerate(planning.keep)]
-    if not found:
+    """Words only: an untrusted regular expression could take unlimited time."""
+    _check_count("keep and glossary", "entries", len(settings.keep) + len(settings.glossary),
+                 limits.max_user_constraints)  # fmt: skip
+    constraints = [
+        _user_constraint(source, target, f"glossary[{index}]", limits)
+        for index, (source, target) in enumerate(settings.glossary)
+    ]
+    constraints += [_user_constraint(text, None, f"keep[{index}]", limits) for index, text in enumerate(settings.keep)]
+    if not constraints:
         return None
-    user_constraints = UserConstraints(tuple(found))
-    for piece in pieces:
-        if piece.asked and not piece.asked.given:
-            edits = len(user_constraints.edits(piece.source))
-            _check(f"keep and glossary: {shown(piece.source)}", "edits", edits, limits.max_edits)
+    user_constraints = UserConstraints(tuple(constraints))
+    for sentence in sentences:
+        if sentence.item and not sentence.item.use_plan:
+            edits = len(user_constraints.edits(sentence.source))
+            _check_count(f"keep and glossary: {shown(sentence.source)}", "edits", edits, limits.max_edits)
     return user_constraints
 
 
-def _wish(text: str, target: str | None, place: str, limits: Limits) -> UserConstraint:
+def _user_constraint(text: str, target: str | None, place: str, limits: Limits) -> UserConstraint:
     for phrase in (text, target or ""):
-        _check(place, "characters in a phrase", len(phrase), limits.max_phrase)
+        _check_count(place, "characters in a phrase", len(phrase), limits.max_phrase)
     if not text.strip() or (target is not None and not target.strip()):
-        raise ConfigError(f"{place}: the phrase is empty.", "Name at least one word here, or drop the entry.")
+        raise ConfigError(f"{place}: the phrase is empty.", "Give at least one word, or remove the entry.")
     if len(text) > 2 and text[0] == text[-1] == "/":
         raise ConfigError(
-            f"{place}: {shown(text)} is a pattern, and the service takes words only.",
-            "Name the words, or use redraft simplify, which takes patterns.",
+            f"{place}: {shown(text)} is a regular expression, and the service accepts only words.",
+            "Give the words, or use redraft simplify, which accepts regular expressions.",
         )
-    return UserConstraint(tuple(normal(word.text) for word in split_words(text)), None, target and target.strip())
+    return UserConstraint(tuple(normalise(word.text) for word in split_words(text)), None, target and target.strip())
 
 
-def check_planning(planning: Planning, planner: Planner | None) -> None:
-    Levels.of(planning.strength)  # type: ignore[arg-type]  # any other name is an error that lists them
+def check_plan_settings(settings: PlanSettings, planner: Planner | None) -> None:
+    Levels.of(settings.strength)  # type: ignore[arg-type]  # raises an error that lists the names
     if planner is not None:
-        planner.check_style(planning.style or planner.usual)
-    elif planning.style or planning.keep or planning.glossary:
+        planner.check_style(settings.style or planner.default_style)
+    elif settings.style or settings.keep or settings.glossary:
         raise ConfigError(
-            "style, keep and glossary are about plans that are predicted, and this service predicts none.",
-            "Leave them out, or give edits.",
+            "style, keep and glossary change predicted plans, and this service does not predict plans.",
+            "Remove them, or send edits.",
         )
 
 
-def check_search(request: SimplifyRequest, pieces: Sequence[RequestSentence], beams: int, limits: Limits) -> None:
-    _check("candidates", "candidates", request.candidates, beams)
+def check_search(request: SimplifyRequest, sentences: Sequence[RequestSentence], beams: int, limits: Limits) -> None:
+    _check_count("candidates", "candidates", request.candidates, beams)
     if request.trace:
-        _check("trace", "sentences with traces", sum(one.asked is not None for one in pieces), limits.max_traced)
+        traced = sum(sentence.item is not None for sentence in sentences)
+        _check_count("trace", "sentences with traces", traced, limits.max_traced)
 
 
-def check_texts(texts: Sequence[str], limits: Limits) -> None:
-    """Of a text as it was and as it is: twice as much as one may have."""
-    _check("texts", "characters", sum(map(len, texts)), 2 * limits.max_characters)
+def check_readability(request: ReadabilityRequest, limits: Limits) -> None:
+    """Before and after may each be as long as one text."""
+    characters = sum(map(len, [*request.before, *request.after]))
+    _check_count("before and after", "characters", characters, 2 * limits.max_characters)
 
 
 def check_evaluation(request: EvaluateRequest, limits: Limits) -> None:
-    """Sources, outputs and each of the references may have as much as one text."""
-    _check("references", "references", len(request.references), limits.max_references)
-    given = {"sources": request.sources, "outputs": request.outputs}
-    given |= {f"references[{number}]": texts for number, texts in enumerate(request.references)}
-    for place, texts in given.items():
-        _check(place, "sentences", len(texts), limits.max_sentences)
-        _check(place, "characters", sum(map(len, texts)), limits.max_characters)
+    """Sources, outputs and each of the references may each be as long as one text."""
+    _check_count("references", "references", len(request.references), limits.max_references)
+    fields = {"sources": request.sources, "outputs": request.outputs}
+    fields |= {f"references[{index}]": texts for index, texts in enumerate(request.references)}
+    for place, texts in fields.items():
+        _check_count(place, "sentences", len(texts), limits.max_sentences)
+        _check_count(place, "characters", sum(map(len, texts)), limits.max_characters)
 
 
-def _check(place: str, what: str, number: int, most: int) -> None:
-    if number > most:
-        raise ConfigError(f"{place}: {number:,} {what}, and the limit is {most:,}.", f"Send at most {most:,} at once.")
+def _check_count(place: str, noun: str, count: int, limit: int) -> None:
+    if count > limit:
+        raise ConfigError(f"{place}: {count:,} {noun}, and the limit is {limit:,}.", f"Send at most {limit:,}.")

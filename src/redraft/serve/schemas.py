@@ -1,83 +1,126 @@
-"""The JSON of requests and answers."""
+"""JSON schemas of requests and responses. Docstrings and descriptions appear in the OpenAPI document."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from redraft.plan.edits import DEFAULT_STRENGTH
 
 
-def _whole(text: str) -> str:
+def _without_lone_surrogates(text: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("has half of a surrogate pair")
+        raise ValueError("has a lone surrogate, which is not valid Unicode")
     return text
 
 
-Text = Annotated[str, AfterValidator(_whole)]
-Edits = list[dict[str, Any]]  # as in plan files
+def _one_error(value: object, validate: ValidatorFunctionWrapHandler) -> object:
+    """One error at the field itself, where pydantic reports one for each member of the union."""
+    try:
+        return validate(value)
+    except ValidationError:
+        raise ValueError("must be light, medium, strong or a number from 0 to 1") from None
 
 
-class Body(BaseModel):
+Text = Annotated[str, AfterValidator(_without_lone_surrogates)]
+Strength = Annotated[Text | float, WrapValidator(_one_error)]
+Edits = list[dict[str, Any]]  # the format of plan files
+
+
+def _example(**fields: Any) -> ConfigDict:
+    """The request that /docs shows and sends."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Planning(Body):
-    """How plans are predicted."""
+class PlanSettings(StrictModel):
+    """Settings of plan prediction."""
 
-    strength: Text | float = DEFAULT_STRENGTH
-    style: Text | None = None
-    keep: list[Text] = []
-    glossary: list[Annotated[list[Text], Field(min_length=2, max_length=2)]] = []  # source, target
+    strength: Strength = Field(DEFAULT_STRENGTH, description="light, medium, strong, or a number from 0 to 1")
+    style: Text | None = Field(None, description="style of the predicted plans; null: the default style")
+    keep: list[Text] = Field([], description="words and phrases to keep")
+    glossary: list[Annotated[list[Text], Field(min_length=2, max_length=2)]] = Field(
+        [], description="pairs of a source phrase and its replacement"
+    )
 
 
-class PlanRequest(Planning):
+class PlanRequest(PlanSettings):
+    model_config = _example(text="They purchased 40 vehicles.")
+
     text: Text
 
 
-class GivenSentence(Body):
-    """`edits` that are given, were it none, are carried out as they stand; null: they are predicted."""
+class SentenceInput(StrictModel):
+    """A sentence, with or without a plan."""
 
-    space: Text = ""
+    space: Text = Field("", description="white space before the sentence")
     source: Text
-    edits: list[Any] | None = None
-    strength: Text | None = None  # of the plan, as in plan files
+    edits: list[Any] | None = Field(
+        None, description="edits as in plan files, applied as given (even an empty list); null: predict them"
+    )
+    strength: Text | None = Field(None, description="strength of the plan, as in plan files")
 
 
-class SimplifyRequest(Planning):
+class SimplifyRequest(PlanSettings):
+    """Either `text` or `sentences`."""
+
+    model_config = _example(text="They purchased 40 vehicles.")
+
     text: Text | None = None
-    sentences: list[GivenSentence] | None = None
-    candidates: int = Field(1, ge=1, le=10)
-    trace: bool = False
+    sentences: list[SentenceInput] | None = None
+    candidates: int = Field(1, ge=1, le=10, description="number of candidate texts per sentence")
+    trace: bool = Field(False, description="return the steps of the search")
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> SimplifyRequest:
+    def _either_text_or_sentences(self) -> SimplifyRequest:
         if (self.text is None) == (self.sentences is None):
             raise ValueError("give either text or sentences")
         return self
 
 
-class EvaluateRequest(Body):
+class EvaluateRequest(StrictModel):
+    model_config = _example(
+        sources=["They purchased 40 vehicles."],
+        outputs=["They got 40 vehicles."],
+        references=[["They bought 40 cars."], ["They bought 40 vehicles."]],
+    )
+
     sources: list[Text]
     outputs: list[Text]
-    references: list[list[Text]]  # each a list of sentences
+    references: list[list[Text]] = Field(description="one or more lists with a reference for each source")
 
 
-class ReadabilityRequest(Body):
-    """Sentences of a text as they were and as they are."""
+class ReadabilityRequest(StrictModel):
+    """The sentences of a text before and after simplification."""
+
+    model_config = _example(before=["They purchased 40 vehicles."], after=["They bought 40 cars."])
 
     before: list[Text]
     after: list[Text]
 
 
-class Choice(Body):
+class Choice(StrictModel):
+    """A replacement for a word."""
+
     target: str
-    probability: float  # of all that people write for the word, where they replace it
+    probability: float = Field(description="share among all replacements of this word")
 
 
-class WordChoices(Body):
-    """A word of a sentence, and what could be written for it."""
+class WordChoices(StrictModel):
+    """A word of a sentence and its possible replacements. `start` and `end` count characters."""
 
     text: str
     start: int
@@ -85,51 +128,55 @@ class WordChoices(Body):
     choices: list[Choice]
 
 
-class PlannedSentence(Body):
-    space: str
+class PlannedSentence(StrictModel):
+    """A sentence and its predicted plan."""
+
+    space: str = Field(description="white space before the sentence")
     source: str
     edits: Edits
-    strength: str | None = None  # of the plan, where it states one
-    unchanged: str | None  # why it is better left as it is
+    strength: str | None = Field(None, description="strength of the plan, if stated")
+    unchanged: str | None = Field(description="why the sentence should not be rewritten; null if it should")
     words: list[WordChoices]
 
 
-class PlanAnswer(Body):
+class PlanResponse(StrictModel):
     sentences: list[PlannedSentence]
 
 
-class SimplifiedCandidate(Body):
-    """One text for a sentence."""
+class SimplifiedCandidate(StrictModel):
+    """One possible text for a sentence."""
 
     output: str
     log_prob: float
     edit_score: float
-    truncated: bool  # cut at the maximum length
-    edits: Edits  # with what became of each
-    literal: bool  # edited word by word, not written by the model
-    not_done: Edits  # asked for by a person (without a probability), but not in the output
-    meaning: dict[str, Any] | None = None  # risk, alarm, words, why, spans; null where it was not checked
+    truncated: bool = Field(description="cut at the maximum length")
+    edits: Edits = Field(description="the edits, each with its status")
+    literal: bool = Field(description="the edits were applied word by word, without the model")
+    not_done: Edits = Field(description="requested edits (those without a probability) that the output lacks")
+    meaning: dict[str, Any] | None = Field(
+        None, description="meaning check: risk, alarm, words, why, spans; null if it was not run"
+    )
 
 
-class SimplifiedSentence(Body):
+class SimplifiedSentence(StrictModel):
     """`output`, `edits`, `literal`, `not_done` and `meaning` are those of the first candidate."""
 
-    space: str
+    space: str = Field(description="white space before the sentence")
     source: str
     output: str
     edits: Edits
-    strength: str | None  # of the plan, where it states one
+    strength: str | None = Field(description="strength of the plan, if stated")
     literal: bool
     not_done: Edits
     candidates: list[SimplifiedCandidate]
-    missing: list[str]  # names, numbers and negations that the output lacks
+    missing: list[str] = Field(description="names, numbers and negations that the output lacks")
     meaning: dict[str, Any] | None = None
-    unchanged: str | None
+    unchanged: str | None = Field(description="why the sentence was not rewritten; null if it was")
     trace: list[dict[str, Any]] = []
 
 
-class Readability(Body):
-    """Grade levels and words."""
+class Readability(StrictModel):
+    """Flesch-Kincaid grade levels and word counts."""
 
     before: float
     after: float
@@ -137,26 +184,26 @@ class Readability(Body):
     words_after: int
 
 
-class SimplifyAnswer(Body):
+class SimplifyResponse(StrictModel):
     text: str
     sentences: list[SimplifiedSentence]
     readability: Readability
 
 
-class EvaluateAnswer(Body):
+class EvaluateResponse(StrictModel):
     figures: dict[str, float | None]
 
 
-class Health(Body):
+class Health(StrictModel):
     status: str
     version: str
-    waiting: int
+    waiting: int = Field(description="sentences in the queue")
 
 
-class Problem(Body):
+class ErrorDetail(StrictModel):
     problem: str
     hint: str
 
 
-class ErrorAnswer(Body):
-    error: Problem
+class ErrorResponse(StrictModel):
+    error: ErrorDetail

@@ -1,17 +1,17 @@
-"""The words of a sentence, each with what could be written for it."""
+"""Possible replacements for each word of a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
 
-from redraft.plan.edits import folded
+from redraft.plan.edits import fold_phrase
 from redraft.plan.planner import Planner
 from redraft.serve.schemas import Choice, WordChoices
 from redraft.text.function_words import is_content
-from redraft.text.words import Word, normal, split_words
+from redraft.text.words import Word, normalise, split_words
 
-_MOST = 6
+_MAX_CHOICES = 6
 
 
 def words_with_choices(source: str, planner: Planner | None) -> list[WordChoices]:
@@ -22,20 +22,23 @@ def words_with_choices(source: str, planner: Planner | None) -> list[WordChoices
 
 
 def _choices(word: Word, planner: Planner) -> list[Choice]:
-    """Common names first, then what people write, but for targets that would change the meaning."""
-    entry = planner.classifier.tables.lexicon.entry_of([normal(word.text)])
-    shares = dict(entry.targets) if entry and is_content(word.text) else {}
-    capital = word.text[:1].isupper()
+    """Common names first, then the targets of the lexicon, without those that would change the meaning."""
+    entry = planner.classifier.tables.lexicon.entry_of([normalise(word.text)])
+    probabilities = dict(entry.targets) if entry and is_content(word.text) else {}
+    is_capitalized = word.text[:1].isupper()
     return [
-        Choice(target=target[:1].upper() + target[1:] if capital else target, probability=shares.get(target, 0.0))
-        for target in islice(_targets(word.text, shares, planner), _MOST)
+        Choice(
+            target=target[:1].upper() + target[1:] if is_capitalized else target,
+            probability=probabilities.get(target, 0.0),
+        )
+        for target in islice(_targets(word.text, probabilities, planner), _MAX_CHOICES)
     ]
 
 
-def _targets(word: str, shares: dict[str, float], planner: Planner) -> Iterator[str]:
-    name = planner.common.entry(word)
-    seen = {folded(word)}
-    for target in (*(name.targets if name else ()), *shares):
-        if folded(target) not in seen and planner.guard.refused(word, target) is None:
-            seen.add(folded(target))
+def _targets(word: str, probabilities: dict[str, float], planner: Planner) -> Iterator[str]:
+    common_name = planner.common.entry(word)
+    seen = {fold_phrase(word)}
+    for target in (*(common_name.targets if common_name else ()), *probabilities):
+        if fold_phrase(target) not in seen and planner.guard.refusal_reason(word, target) is None:
+            seen.add(fold_phrase(target))
             yield target

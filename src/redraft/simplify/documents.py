@@ -1,4 +1,4 @@
-"""Documents: sentences rewritten one by one, and put back with the white space between them."""
+"""Documents: sentences that are rewritten one by one and joined with the original white space."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from redraft.text.sentences import Sentence
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Document:
-    """A rewritten text. `results` has one for each sentence that has words."""
+    """A rewritten document. `results` has one result for each sentence that is not empty."""
 
-    sentences: tuple[Sentence, ...]  # of the source, each with the white space before it
+    sentences: tuple[Sentence, ...]  # of the source, each with the white space and list marks before it
     results: tuple[Result, ...]
 
     @property
@@ -28,7 +28,7 @@ class Document:
 
     @property
     def warnings(self) -> list[str]:
-        """Those of all results, each with the number of its sentence."""
+        """The warnings of all results, each with the number of its sentence."""
         return list(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
@@ -43,16 +43,16 @@ class Document:
         return f"Document(sentences={len(self.results)}, changed={changed}, warnings={len(self.warnings)})"
 
     def _repr_html_(self) -> str:
-        """For notebooks: paragraphs with the changes marked, then the warnings."""
+        """For notebooks: the text with marked changes, then the warnings."""
         results = iter(self.results)
         parts = []
         for one in self.sentences:
-            gap = "<br>" * one.space.count("\n") or html.escape(one.space)
-            parts.append(gap + (next(results).marked_html() if one.text else ""))
+            space = html.escape(one.space).replace("\n", "<br>")
+            parts.append(space + (next(results).marked_html() if one.text else ""))
         warnings = "".join(f"<li>{html.escape(warning)}</li>" for warning in self.warnings)
         return f"<p>{''.join(parts)}</p>" + (f"<ul>{warnings}</ul>" if warnings else "")
 
 
 def in_one_line(text: str) -> str:
-    """Without line breaks, of which `str.splitlines` and many readers know more than \\n."""
+    """The text without line breaks; `str.splitlines`, like many programs, knows more of them than \\n."""
     return " ".join(text.splitlines())

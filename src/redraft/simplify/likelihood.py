@@ -1,4 +1,4 @@
-"""How likely a text is for a model, given its source."""
+"""Log-probabilities of given texts, conditional on their sources."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
-from redraft.cancellation import yield_point
+from redraft.cooperative_scheduling import yield_point
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.transformers_steps import position_limit
 
@@ -17,22 +17,22 @@ BATCH, BATCH_GPU = 64, 256  # texts scored together
 
 
 def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
-    """log p(text | source) for each (source, text), summed over tokens; −∞ for what is longer than the model reads."""
+    """log p(text | source) of each (source, text), summed over tokens; −∞ if a text is too long for the model."""
     room = position_limit(redrafter.model)
-    fit = [at for at, size in enumerate(input_sizes(redrafter, pairs)) if room is None or size <= room]
-    order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of like length are scored together
-    found = [-math.inf] * len(pairs)
+    fit = [at for at, size in enumerate(input_lengths(redrafter, pairs)) if room is None or size <= room]
+    order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of similar length share a batch
+    scores = [-math.inf] * len(pairs)
     size = BATCH if redrafter.model.device.type == "cpu" else BATCH_GPU
     for start in range(0, len(order), size):
         yield_point()
         group = order[start : start + size]
         for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
-            found[at] = score
-    return found
+            scores[at] = score
+    return scores
 
 
-def input_sizes(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[int]:
-    """Tokens that the model has to hold at once, for each pair."""
+def input_lengths(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[int]:
+    """The number of positions that each pair needs in the model."""
     texts = list(dict.fromkeys(text for pair in (*pairs, (redrafter.prompt,)) for text in pair))
     size_of = dict(zip(texts, map(len, redrafter.tokenizer(texts, verbose=False)["input_ids"]), strict=True))
     if redrafter.model.config.is_encoder_decoder:
@@ -45,40 +45,41 @@ def _scored(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[floa
     model, tokenizer = redrafter.model, redrafter.tokenizer
     sources, texts = map(list, zip(*pairs, strict=True))
     if not model.config.is_encoder_decoder:
-        return _scored_behind(model, tokenizer, [redrafter.prompt.replace("{source}", one) for one in sources], texts)
-    known = list(dict.fromkeys(sources))  # each is read once, however many texts are scored for it
+        prompts = [redrafter.prompt.replace("{source}", one) for one in sources]
+        return _scored_after_prompt(model, tokenizer, prompts, texts)
+    known = list(dict.fromkeys(sources))  # each is encoded only once
     inputs = tokenizer(known, padding=True, return_tensors="pt", verbose=False).to(model.device)
     labels = tokenizer(text_target=texts, padding=True, return_tensors="pt", verbose=False).to(model.device)
-    wanted = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, -100)
-    read = model.get_encoder()(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
+    targets = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, -100)
+    encoded = model.get_encoder()(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
     rows = torch.tensor([known.index(source) for source in sources], device=model.device)
     logits = model(
-        encoder_outputs=BaseModelOutput(last_hidden_state=read.last_hidden_state[rows]),
-        attention_mask=inputs["attention_mask"][rows], labels=wanted,
+        encoder_outputs=BaseModelOutput(last_hidden_state=encoded.last_hidden_state[rows]),
+        attention_mask=inputs["attention_mask"][rows], labels=targets,
     ).logits  # fmt: skip
-    return _summed(logits, wanted)
+    return _summed(logits, targets)
 
 
-def _scored_behind(model: Any, tokenizer: Any, prompts: Sequence[str], texts: Sequence[str]) -> list[float]:
-    """Of a decoder-only model: the tokens of each text behind those of its prompt."""
+def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """For decoder-only models: scores of the tokens of each text after those of its prompt."""
     before = tokenizer(list(prompts), verbose=False)["input_ids"]
     after = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
     width = max(len(one) + len(other) for one, other in zip(before, after, strict=True))
     tokens = torch.zeros(len(before), width, dtype=torch.long)
-    wanted = torch.full_like(tokens, -100)
+    targets = torch.full_like(tokens, -100)
     mask = torch.zeros_like(tokens)
     for row, (one, other) in enumerate(zip(before, after, strict=True)):
         size = len(one) + len(other)
         tokens[row, :size], mask[row, :size] = torch.tensor([*one, *other]), 1
-        wanted[row, len(one) : size] = torch.tensor(other)
-    tokens, wanted, mask = (tensor.to(model.device) for tensor in (tokens, wanted, mask))
+        targets[row, len(one) : size] = torch.tensor(other)
+    tokens, targets, mask = (tensor.to(model.device) for tensor in (tokens, targets, mask))
     logits = model(input_ids=tokens, attention_mask=mask).logits
-    return _summed(logits[:, :-1], wanted[:, 1:])
+    return _summed(logits[:, :-1], targets[:, 1:])
 
 
-def _summed(logits: torch.Tensor, wanted: torch.Tensor) -> list[float]:
+def _summed(logits: torch.Tensor, targets: torch.Tensor) -> list[float]:
     losses = torch.nn.functional.cross_entropy(
-        logits.float().transpose(1, 2), wanted, ignore_index=-100, reduction="none"
+        logits.float().transpose(1, 2), targets, ignore_index=-100, reduction="none"
     )
-    found: list[float] = (-losses.sum(1)).tolist()
-    return found
+    scores: list[float] = (-losses.sum(1)).tolist()
+    return scores

@@ -1,4 +1,4 @@
-"""A text that is too long for a model in pieces that are not: parted between sentences or clauses, never cut."""
+"""Splits texts that are too long for a model between sentences or clauses, and joins the results of the pieces."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import cycle
 
-from redraft.cancellation import yield_point
 from redraft.check.meaning import Meaning
+from redraft.cooperative_scheduling import yield_point
 from redraft.decode.model_loading import reads_plans
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.result import Candidate, Result
 from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import position_limit
 from redraft.plan.edits import Edit, EditPlan
-from redraft.plan.phrases import find, forms
+from redraft.plan.phrases import find_spans, surface_forms
 from redraft.plan.verdicts import Verdict
 
 _OPENERS = "and|or|but|so|yet|nor|while|whereas|although|though|because|since|which|who|where|when"
-# Where a text may be parted, the best places first; a piece ends with the match. Signs may stand apart from words.
+# Places where a text may be split, best first; a piece ends with the match. Punctuation may be separated by spaces.
 _PLACES = tuple(
     re.compile(pattern)
     for pattern in (
-        # A full stop behind an initial or a title ends no sentence.
+        # A full stop after an initial or a title does not end a sentence.
         r"(?<!\b[A-Z])(?<!\b[A-Z] )(?<!\b(?:Mr|Ms|Dr|St|vs))(?<!\b(?:Mr|Ms|Dr|St|vs) )(?<!\bMrs)"
         r"[.!?]+(?: ?[\"'”’)\]])*\s+(?![\sa-z\d])",
         r";\s+",
@@ -35,7 +35,7 @@ _PLACES = tuple(
 
 
 def split_long_text(text: str, fits: Callable[[str], bool]) -> list[str] | None:
-    """Pieces that fit and, joined, are the text; None where there is no place to part what does not fit."""
+    """Pieces that fit; joined, they are the text. None if a piece does not fit and cannot be split."""
     yield_point()
     if fits(text):
         return [text]
@@ -49,17 +49,17 @@ def split_long_text(text: str, fits: Callable[[str], bool]) -> list[str] | None:
 
 
 def pieces_of(redrafter: Redrafter, source: str) -> list[str]:
-    """The sentence itself, or the sentences and clauses in it where it is longer than the model reads.
+    """The text itself, or its sentences and clauses if it is too long for the model.
 
-    A sentence that cannot be split is returned whole, and the model refuses it. So is any sentence for a decoder-only
-    model, where the input takes room from the output.
+    A text that cannot be split is returned whole, and the model refuses it. Texts for decoder-only models, in which
+    input and output share their positions, are never split.
     """
     model = redrafter.model
     if isinstance(model, StepModel) or not model.config.is_encoder_decoder:
         return [source]
     room = position_limit(model)
     if room is not None and reads_plans(model):
-        room //= 2  # a plan with a mark for every word is about as long again
+        room //= 2  # a plan with a mark for every word doubles the length
 
     def fits(text: str) -> bool:
         return room is None or len(redrafter.tokenizer(text.strip(), verbose=False)["input_ids"]) <= room
@@ -69,9 +69,9 @@ def pieces_of(redrafter: Redrafter, source: str) -> list[str]:
 
 
 def split_plan(plan: EditPlan, pieces: Sequence[str]) -> list[EditPlan]:
-    """The plan in plans of the pieces of its source; whole where an edit has no place in one of them.
+    """A plan for each piece of the source; the whole plan if an edit belongs to none of the pieces.
 
-    A split without a span goes to the first piece that has its word, splits anywhere to the longest pieces.
+    A split without a span goes to the first piece that has its word; splits anywhere go to the longest pieces.
     """
     starts = _starts(plan.source, pieces)
     edits: list[list[Edit]] = [[] for _ in pieces]
@@ -82,19 +82,19 @@ def split_plan(plan: EditPlan, pieces: Sequence[str]) -> list[EditPlan]:
             at = next(longest)
         if at is None:
             return [plan]
-        edits[at].append(_moved(edit, -starts[at]))
+        edits[at].append(_shifted(edit, -starts[at]))
     return [replace(plan, source=piece, edits=tuple(some)) for piece, some in zip(pieces, edits, strict=True)]
 
 
 def join_plans(source: str, plans: Sequence[EditPlan]) -> EditPlan:
-    """The plan of a text from those of its pieces, which state the same strength."""
+    """The plan of a text from the plans of its pieces, which all have the same strength."""
     starts = _starts(source, [plan.source for plan in plans])
-    edits = (_moved(edit, start) for plan, start in zip(plans, starts, strict=True) for edit in plan.edits)
+    edits = (_shifted(edit, start) for plan, start in zip(plans, starts, strict=True) for edit in plan.edits)
     return EditPlan(source, tuple(edits), plans[0].strength)
 
 
 def join_results(source: str, parts: Sequence[Result]) -> Result:
-    """The result of a text from those of its pieces; of several, the best candidate of each."""
+    """The result of a text from the results of its pieces; of several pieces, the best candidate of each."""
     if len(parts) == 1:
         return replace(parts[0], source=source)
     best = Candidate(
@@ -107,21 +107,23 @@ def join_results(source: str, parts: Sequence[Result]) -> Result:
         any(part.literal for part in parts),
         join_meanings(parts),
     )
-    return Result(source, (best,), tuple(step for part in parts for step in part.trace), pieces=len(parts))
+    trace = tuple(step for part in parts for step in part.trace)
+    unchanged = parts[0].unchanged if all(part.unchanged for part in parts) else None
+    return Result(source, (best,), trace, pieces=len(parts), unchanged=unchanged)
 
 
 def _verdicts(source: str, parts: Sequence[Result]) -> Iterator[Verdict]:
-    """Those of all pieces, with the spans that their edits have in the whole text."""
+    """The verdicts of all pieces, with the spans of their edits in the whole text."""
     start = 0
     for part in parts:
         start = source.index(part.source, start)
         for verdict in part.verdicts:
-            yield replace(verdict, edit=_moved(verdict.edit, start))
+            yield replace(verdict, edit=_shifted(verdict.edit, start))
         start += len(part.source)
 
 
 def join_meanings(parts: Sequence[Result]) -> Meaning | None:
-    """What was found in the pieces of a text: the worst of them decides; their words have no place in the whole."""
+    """The meaning check of a text from those of its pieces: the highest risk counts; spans are dropped."""
     found = [part.meaning for part in parts if part.meaning is not None]
     if len(found) < len(parts):
         return None
@@ -134,7 +136,7 @@ def join_meanings(parts: Sequence[Result]) -> Meaning | None:
 
 
 def _starts(source: str, pieces: Sequence[str]) -> list[int]:
-    """Where each piece begins in the text."""
+    """The start of each piece in the text."""
     starts, end = [], 0
     for piece in pieces:
         starts.append(source.index(piece, end))
@@ -142,7 +144,7 @@ def _starts(source: str, pieces: Sequence[str]) -> list[int]:
     return starts
 
 
-def _moved(edit: Edit, by: int) -> Edit:
+def _shifted(edit: Edit, by: int) -> Edit:
     return replace(edit, span=edit.span and (edit.span[0] + by, edit.span[1] + by))
 
 
@@ -153,4 +155,4 @@ def _piece_of(edit: Edit, pieces: Sequence[str], starts: Sequence[int]) -> int |
         return next((at for at in numbers if starts[at] <= first and last <= starts[at] + len(pieces[at])), None)
     if edit.kind != "split" or not edit.phrase:
         return None
-    return next((at for at in numbers if find(pieces[at], forms(edit.phrase))), None)
+    return next((at for at in numbers if find_spans(pieces[at], surface_forms(edit.phrase))), None)

@@ -1,75 +1,76 @@
-"""Which of the ranked texts is given when the first may not say the same: one without an alarm, or a weaker plan."""
+"""The fallback if the meaning check alarms: another candidate without an alarm, or a weaker plan."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from redraft.cancellation import yield_point
 from redraft.check.meaning import Meaning
 from redraft.check.meaning_check import MeaningCheck
+from redraft.cooperative_scheduling import yield_point
 from redraft.decode.result import Candidate, Result, is_requested
 from redraft.plan.edits import Edit, EditPlan
-from redraft.plan.phrases import places
-from redraft.simplify.reranking import edited
+from redraft.plan.phrases import occurrences
+from redraft.simplify.reranking import literal_candidate
 from redraft.text.protected_spans import Span, overlaps
 
 Ranked = tuple[EditPlan, Result]  # a plan and its candidates, the best first
 
 
-def choose_trusted(check: MeaningCheck, some: Sequence[Ranked]) -> Iterator[Result]:
-    """Each with its candidates in the order in which they can be trusted, the first one checked.
+def prefer_safe_candidates(check: MeaningCheck, ranked: Sequence[Ranked]) -> Iterator[Result]:
+    """Each result with a checked candidate in first place, if possible one without an alarm.
 
-    Where the first has an alarm, the next without one is taken that does as much of what a person asked. If all have
-    one, predicted edits are given up one by one, those at the words concerned first, until the text has none. What a
-    person asked for is always done, and is no alteration: texts are compared with the source as that person wants it.
-    Where nothing was asked and nothing can be trusted, the source stays.
+    If the first candidate has an alarm, the next one without is taken that satisfies as many requested edits. If all
+    have one, predicted edits are dropped one by one, those at the words concerned first, until there is no alarm.
+    Requested edits are always kept and never count as a change of meaning: texts are compared with the source after the
+    requested edits. Without requested edits, the last resort is the source itself.
     """
-    wanted = [_wanted(plan) for plan, _ in some]
-    firsts = check.check((text, decoded.text) for text, (_, decoded) in zip(wanted, some, strict=True))
-    for text, (plan, decoded), meaning in zip(wanted, some, firsts, strict=True):
-        meaning = meaning if text == decoded.source else replace(meaning, source=())
+    expected = [_with_requested_edits(plan) for plan, _ in ranked]
+    firsts = check.check((text, result.text) for text, (_, result) in zip(expected, ranked, strict=True))
+    for text, (plan, result), meaning in zip(expected, ranked, firsts, strict=True):
+        meaning = meaning if text == result.source else replace(meaning, source=())  # spans of another text
         if meaning.alarm:
-            yield _settled(check, text, plan, decoded, meaning)
+            yield _without_alarm(check, text, plan, result, meaning)
         else:
-            yield _with(decoded, decoded.candidates[0], meaning)
+            yield _with_first(result, result.candidates[0], meaning)
 
 
-def _wanted(plan: EditPlan) -> str:
-    """The source with what a person asked for, and nothing else."""
+def _with_requested_edits(plan: EditPlan) -> str:
+    """The source with the requested edits only."""
     if not any(is_requested(edit) and edit.kind != "insert" for edit in plan.edits):
         return plan.source
-    return edited(plan, [edit for edit in plan.edits if not is_requested(edit)]).text
+    return literal_candidate(plan, [edit for edit in plan.edits if not is_requested(edit)]).text
 
 
-def _settled(check: MeaningCheck, wanted: str, plan: EditPlan, decoded: Result, first: Meaning) -> Result:
-    best = decoded.candidates[0]
-    others = [one for one in decoded.candidates[1:] if len(one.not_done) <= len(best.not_done)]
-    others += _weakened(plan, first.source)
-    found = list(check.check((wanted, one.text) for one in others))
+def _without_alarm(check: MeaningCheck, expected: str, plan: EditPlan, result: Result, first: Meaning) -> Result:
+    """With the first alternative without an alarm in first place; if there is none, with the weakest plan's text."""
+    best = result.candidates[0]
+    others = [one for one in result.candidates[1:] if len(one.not_done) <= len(best.not_done)]
+    others += _weaker_candidates(plan, first.source)
+    found = list(check.check((expected, one.text) for one in others))
     for one, meaning in zip(others, found, strict=True):
         if not meaning.alarm:
-            stays = one.text.strip() == decoded.source.strip()
+            is_source = one.text.strip() == result.source.strip()
             why = f"what the model wrote may not say the same: {first.why}"
-            return replace(_with(decoded, one, meaning), unchanged=why if stays else None)
+            return replace(_with_first(result, one, meaning), unchanged=why if is_source else None)
     last = (others[-1], found[-1]) if others and len(others[-1].not_done) <= len(best.not_done) else (best, first)
-    return _with(decoded, *last)
+    return _with_first(result, *last)
 
 
-def _weakened(plan: EditPlan, blamed: Sequence[Span]) -> Iterator[Candidate]:
-    """The plan carried out word by word, with fewer and fewer of its predicted edits."""
+def _weaker_candidates(plan: EditPlan, blamed: Sequence[Span]) -> Iterator[Candidate]:
+    """The source with the edits of the plan made in place, with fewer and fewer predicted ones."""
 
     def is_blamed(edit: Edit) -> bool:
-        return any(overlaps(span, blamed) for span in places(plan.source, edit))
+        return any(overlaps(span, blamed) for span in occurrences(plan.source, edit))
 
     predicted = [edit for edit in plan.edits if edit.kind != "insert" and not is_requested(edit)]
     order = sorted(predicted, key=lambda edit: (not is_blamed(edit), edit.probability or 0.0))
     for count in range(len(order) + 1):
         yield_point()
-        yield edited(plan, order[:count])
+        yield literal_candidate(plan, order[:count])
 
 
-def _with(decoded: Result, chosen: Candidate, meaning: Meaning) -> Result:
-    """With the chosen one first."""
-    rest = tuple(one for one in decoded.candidates if one.text != chosen.text)
-    return replace(decoded, candidates=(replace(chosen, meaning=meaning), *rest))
+def _with_first(result: Result, chosen: Candidate, meaning: Meaning) -> Result:
+    """The result with this candidate in first place."""
+    rest = tuple(one for one in result.candidates if one.text != chosen.text)
+    return replace(result, candidates=(replace(chosen, meaning=meaning), *rest))

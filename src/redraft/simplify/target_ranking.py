@@ -1,4 +1,4 @@
-"""Targets that fit their sentence: the alternatives of a plan, ranked and filtered by what keeps the meaning there."""
+"""Ranks the targets of substitutions in their sentence, and drops those that do not keep its meaning."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from itertools import islice
 
 import torch
 
-from redraft.cancellation import yield_point
 from redraft.check.meaning_check import MeaningCheck
+from redraft.cooperative_scheduling import yield_point
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import position_limit
 from redraft.plan.edits import Edit, EditPlan
-from redraft.plan.lexicon import key_of
+from redraft.plan.lexicon import lookup_key
 from redraft.plan.planner import Planner
-from redraft.simplify.likelihood import BATCH, BATCH_GPU, input_sizes, log_probs
+from redraft.simplify.likelihood import BATCH, BATCH_GPU, input_lengths, log_probs
 from redraft.text.words import split_words
 
-NO_REPLACEMENT = "no safe replacement here"  # the note of a word that stays because all its targets were dropped
+NO_REPLACEMENT = "no safe replacement here"  # the note of a word to keep because all its targets were dropped
 
-_AHEAD = 64  # plans read at once
-_LAYER = 3  # of the encoder: vectors there tell senses apart best
-_SHARE = 0.003  # added to a target's share in the lexicon before its logarithm is taken
+_BATCH = 64  # plans ranked together
+_LAYER = 3  # of the encoder: its vectors separate word senses best
+_SMOOTHING = 0.003  # added to a target's share in the lexicon before the logarithm
 _ENDINGS = ("ing", "ed", "ly", "s")
-_RAREST, _UNKNOWN_ZIPF, _UNKNOWN_SENSES = 3.5, 5.0, 1.8  # Zipf frequencies below the first count as it
+_MIN_ZIPF, _UNKNOWN_ZIPF, _UNKNOWN_SENSES = 3.5, 5.0, 1.8  # lower Zipf frequencies count as the first
 
 
 @dataclass(frozen=True)
 class SenseWeights:
-    """Log-odds that a target keeps the meaning of its word in its sentence: a logistic of seven facts.
+    """Weights of a logistic regression: log-odds that a target keeps the meaning of its word in its sentence.
 
-    Fitted on 200 predicted substitutions (766 targets; Wikipedia and MultiNLI, medium strength) that one reader judged:
-    the right sense in a usable form, or not. AUC 0.81 by cross-validation, and 0.81 on BenchLS, NNSeval and lex.mturk,
-    which are for measuring only. On 100 others, `least` keeps half of the good substitutions, and wrong senses fall
-    from 29 to 10 % of first targets; with what `possible` adds (1.0), two thirds and 14 %. `likely` depends on the
-    rewriter: a new one needs a new fit.
+    Fitted on 200 predicted substitutions (766 targets; Wikipedia and MultiNLI, medium strength), labelled by one
+    annotator: the right sense in a usable form, or not. AUC 0.81 by cross-validation, and 0.81 on BenchLS, NNSeval and
+    lex.mturk, which are used for evaluation only. On 100 other substitutions, `least` keeps half of the good ones, and
+    wrong senses fall from 29 to 10 % of first targets; with the contribution of `possible` (1.0), it keeps two thirds,
+    and wrong senses fall to 14 %. `likely` depends on the rewriter: a new rewriter needs a new fit.
     """
 
     likely: float
     similar: float  # cosine of the word's vector and the target's in its place
     share: float  # log share in the lexicon
-    related: float  # they share a synset or one directly above
+    related: float  # they share a synset or a direct hypernym
     zipf: float  # of the target: very common words are vague
     senses: float  # log(1 + senses of the word)
     ending: float  # both end in -ing, -ed, -ly, -s, or neither does
-    possible: float  # a reader finds the target possible for its word; not fitted
+    possible: float  # an annotator judged the target possible for its word; not fitted
     constant: float
-    least: float  # a target with less is dropped
-    likely_from: float = -20.0  # log-likelihood ratios are cut off at these
+    least: float  # threshold: targets below it are dropped
+    likely_from: float = -20.0  # log-likelihood ratios are clipped to these
     likely_to: float = 3.0
 
 
@@ -64,33 +64,34 @@ def rank_targets(
     redrafter: Redrafter, plans: Iterable[EditPlan], *, keep: int = 3, gap: float = 1.0,
     planner: Planner | None = None, check: MeaningCheck | None = None,
 ) -> Iterator[EditPlan]:  # fmt: skip
-    """Plans whose substitutions have their best targets first, at most `keep`, none further than `gap` behind.
+    """Sort the targets of each substitution, best first: at most `keep`, none scored more than `gap` below the best.
 
-    A target is judged by the log-probability of the source with it in its place. With the `planner` that predicted the
-    plans, predicted targets are judged by how well they keep the meaning (`SenseWeights`): unsafe ones are dropped, and
-    a word without any left stays, as an insertion. With a `check`, so are targets that give the source another meaning.
-    Common names pass, but for what the guard refuses. Edits without a span are left unchanged, and so are all where the
-    model is not of transformers or the text too long for it.
+    The score of a target is the log-probability of the source with the target in place of the phrase. With the
+    `planner` that predicted the plans, predicted targets are scored by how well they keep the meaning (`SenseWeights`)
+    and unsafe ones are dropped; a word without a safe target is kept, as an insertion. With a `check`, targets that
+    change the meaning of the source are dropped too. Common names are exempt, except from the refusals of the guard.
+    Edits without a span are left unchanged, and so are all edits if the model is not of transformers or the text is too
+    long for it.
     """
     waiting = iter(plans)
-    while ahead := list(islice(waiting, _AHEAD)):
+    while ahead := list(islice(waiting, _BATCH)):
         if isinstance(redrafter.model, StepModel):
             yield from ahead
         else:
             checked = ahead if planner is None else _checked(redrafter, planner, check, ahead, keep, gap)
-            yield from _fitted(redrafter, checked, planner is not None, keep, gap)
+            yield from _ranked_by_likelihood(redrafter, checked, planner is not None, keep, gap)
 
 
-def _fitted(
+def _ranked_by_likelihood(
     redrafter: Redrafter, plans: Sequence[EditPlan], checked: bool, keep: int, gap: float
 ) -> Iterator[EditPlan]:
-    """By likelihood alone; what has been checked keeps its order."""
-    asked = [
+    """Plans with targets ranked by likelihood alone; checked targets keep their order."""
+    pairs = [
         (plan.source, _with(plan.source, edit.span, target))
         for plan in plans for edit in plan.edits if _is_open(edit, checked) and edit.span
         for target in edit.targets
     ]  # fmt: skip
-    scores = iter(log_probs(redrafter, asked))
+    scores = iter(log_probs(redrafter, pairs))
     for plan in plans:
         edits = []
         for edit in plan.edits:
@@ -109,7 +110,7 @@ def _with(source: str, span: tuple[int, int], target: str) -> str:
 
 
 def _best(edit: Edit, scores: Sequence[float], keep: int, gap: float, least: float = -math.inf) -> Edit | None:
-    """The edit with its best targets, best first; None where none reaches `least`."""
+    """The edit with its best targets, best first; None if none reaches `least`."""
     found = sorted(zip(scores, edit.targets, strict=True), key=lambda scored: -scored[0])
     best = [target for score, target in found if score >= max(least, found[0][0] - gap)]
     return replace(edit, targets=tuple(best[:keep])) if best else None
@@ -117,27 +118,27 @@ def _best(edit: Edit, scores: Sequence[float], keep: int, gap: float, least: flo
 
 @dataclass
 class _Candidate:
-    """A target under judgement."""
+    """A target and its score so far."""
 
     source: str
     span: tuple[int, int]
     target: str
-    score: float  # log-odds that it keeps the meaning, as far as facts are known
+    score: float  # log-odds that it keeps the meaning, from the features computed so far
 
 
 def _checked(
     redrafter: Redrafter, planner: Planner, check: MeaningCheck | None, plans: Sequence[EditPlan], keep: int, gap: float
 ) -> list[EditPlan]:
-    """Each fact is only asked for where the facts that are still unknown could save the target."""
+    """Plans without unsafe predicted targets. A feature is computed only for targets that could still be safe."""
     candidates: dict[tuple[int, int], list[_Candidate]] = {}
     for row, plan in enumerate(plans):
         for place, edit in enumerate(plan.edits):
             yield_point()
-            if edit.span and _is_guess(planner, edit) and _fits(redrafter, planner, plan, edit):
-                facts = [_known(planner, edit.phrase, target) for target in edit.targets]
+            if edit.span and _is_uncertain(planner, edit) and _fits(redrafter, planner, plan, edit):
+                scores = [_table_score(planner, edit.phrase, target) for target in edit.targets]
                 candidates[row, place] = [
                     _Candidate(plan.source, edit.span, target, score)
-                    for target, score in zip(edit.targets, facts, strict=True)
+                    for target, score in zip(edit.targets, scores, strict=True)
                 ]
     everyone = [one for some in candidates.values() for one in some]
     most_likely = JUDGED.likely * JUDGED.likely_to
@@ -158,16 +159,16 @@ def _checked(
         for place, edit in enumerate(plan.edits):
             if (row, place) in candidates:
                 scores = [one.score if id(one) in safe else -math.inf for one in candidates[row, place]]
-                edit = _best(edit, scores, keep, gap, JUDGED.least) or _kept(edit)
+                edit = _best(edit, scores, keep, gap, JUDGED.least) or _keep_word(edit)
             elif edit.kind == "substitute" and edit.probability is not None:
-                edit = _allowed(planner, edit)
+                edit = _without_refused_targets(planner, edit)
             edits.append(edit)
         done.append(replace(plan, edits=tuple(edits)))
     return done
 
 
-def _is_guess(planner: Planner, edit: Edit) -> bool:
-    """Predicted from counts: neither asked for by a person, nor a common name, nor known to be safe everywhere."""
+def _is_uncertain(planner: Planner, edit: Edit) -> bool:
+    """Whether a substitution was predicted from the lexicon: not requested, no common name, not known to be safe."""
     if edit.kind != "substitute" or edit.probability is None:
         return False
     if all(planner.reviewed.is_safe(edit.phrase, target) for target in edit.targets):
@@ -177,39 +178,39 @@ def _is_guess(planner: Planner, edit: Edit) -> bool:
 
 
 def _fits(redrafter: Redrafter, planner: Planner, plan: EditPlan, edit: Edit) -> bool:
-    """Whether both models can read the sentence with any of the targets."""
+    """Whether the sentence fits into both models with any of the targets."""
     longest = max((_with(plan.source, edit.span or (0, 0), target) for target in edit.targets), key=len)
     room = position_limit(redrafter.model)
     words = [word.text for word in split_words(longest)]
-    (size,) = input_sizes(redrafter, [(plan.source, longest)])
+    (size,) = input_lengths(redrafter, [(plan.source, longest)])
     return (room is None or size <= room) and len(planner.classifier.reader.cut(words)) == len(words)
 
 
-def _allowed(planner: Planner, edit: Edit) -> Edit:
+def _without_refused_targets(planner: Planner, edit: Edit) -> Edit:
     targets = tuple(
         target for target in edit.targets
-        if planner.reviewed.is_safe(edit.phrase, target) or planner.guard.refused(edit.phrase, target) is None
+        if planner.reviewed.is_safe(edit.phrase, target) or planner.guard.refusal_reason(edit.phrase, target) is None
     )  # fmt: skip
-    return replace(edit, targets=targets) if targets else _kept(edit)
+    return replace(edit, targets=targets) if targets else _keep_word(edit)
 
 
-def _kept(edit: Edit) -> Edit:
-    """The word stays; as likely as a person is not to write one of the targets."""
-    chance = None if edit.probability is None else round(1 - edit.probability, 3)
-    return Edit.insert(edit.phrase, weight=edit.weight, span=edit.span, probability=chance, note=NO_REPLACEMENT)
+def _keep_word(edit: Edit) -> Edit:
+    """An insertion that keeps the word; its probability is that of not writing any of the targets."""
+    probability = None if edit.probability is None else round(1 - edit.probability, 3)
+    return Edit.insert(edit.phrase, weight=edit.weight, span=edit.span, probability=probability, note=NO_REPLACEMENT)
 
 
-def _known(planner: Planner, phrase: str, target: str) -> float:
-    """The score by what the tables say of the two, whatever the sentence."""
-    tables, senses = planner.classifier.tables, planner.guard.senses(phrase)
+def _table_score(planner: Planner, phrase: str, target: str) -> float:
+    """The score from the features that depend on the two words only, not on the sentence."""
+    tables, senses = planner.classifier.tables, planner.guard.synsets(phrase)
     entry = tables.lexicon.entry(phrase)
-    share = dict(entry.targets).get(key_of(target), 0.0) if entry else 0.0
+    share = dict(entry.targets).get(lookup_key(target), 0.0) if entry else 0.0
     zipf = tables.word_frequency.zipf(target)
     return (
         JUDGED.constant
-        + JUDGED.share * math.log(share + _SHARE)
+        + JUDGED.share * math.log(share + _SMOOTHING)
         + JUDGED.related * planner.guard.have_close_senses(phrase, target)
-        + JUDGED.zipf * (max(zipf, _RAREST) if zipf else _UNKNOWN_ZIPF)
+        + JUDGED.zipf * (max(zipf, _MIN_ZIPF) if zipf else _UNKNOWN_ZIPF)
         + JUDGED.senses * (math.log1p(len(senses)) if senses else _UNKNOWN_SENSES)
         + JUDGED.ending * (_ending(phrase) == _ending(target))
         + JUDGED.possible * planner.reviewed.is_possible(phrase, target)
@@ -223,10 +224,10 @@ def _ending(phrase: str) -> str:
 
 @torch.inference_mode()
 def _similarities(planner: Planner, candidates: Sequence[_Candidate]) -> list[float]:
-    """Cosine of the word's vector and of the target's in its place, each the mean of its words'."""
+    """Cosine similarity of the vectors of the word and of the target in its place, each a mean over words."""
     classifier = planner.classifier
     texts = [(one.source, one.span) for one in candidates]
-    texts += [(_with(one.source, one.span, one.target), _ends(one)) for one in candidates]
+    texts += [(_with(one.source, one.span, one.target), _target_span(one)) for one in candidates]
     unique = list(dict.fromkeys(texts))
     split = [split_words(text) for text, _ in unique]
     vectors: dict[tuple[str, tuple[int, int]], torch.Tensor] = {}
@@ -250,7 +251,7 @@ def _similarities(planner: Planner, candidates: Sequence[_Candidate]) -> list[fl
     ]
 
 
-def _ends(one: _Candidate) -> tuple[int, int]:
+def _target_span(one: _Candidate) -> tuple[int, int]:
     return one.span[0], one.span[0] + len(one.target)
 
 

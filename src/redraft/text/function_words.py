@@ -1,10 +1,10 @@
-"""Which words carry content: all but the closed classes of English, and signs."""
+"""The function words of English; every other word with a letter or a digit is a content word."""
 
 from __future__ import annotations
 
-from redraft.text.words import normal
+from redraft.text.words import normalise
 
-_CLOSED = """
+_BY_CLASS = """
 determiners, pronouns and question words:
 a an the this that these those each every either neither some any no all both half such what which whose
 i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
@@ -22,10 +22,10 @@ auxiliaries:
 am is are was were be been being 's 're 'm 've 'd 'll have has had having do does did doing done will would shall
 should can could may might must ought ca wo 't
 """
-_WORDS = frozenset(word for line in _CLOSED.splitlines() if not line.endswith(":") for word in line.split())
+_FUNCTION_WORDS = frozenset(word for line in _BY_CLASS.splitlines() if not line.endswith(":") for word in line.split())
 
 
 def is_content(word: str) -> bool:
-    """Whether a word carries content: a letter or a digit in it, and of no closed class."""
-    plain = normal(word)
-    return plain not in _WORDS and any(map(str.isalnum, plain))
+    """Whether a word is a content word: it has a letter or a digit and is not a function word."""
+    plain = normalise(word)
+    return plain not in _FUNCTION_WORDS and any(map(str.isalnum, plain))

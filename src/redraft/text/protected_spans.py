@@ -1,4 +1,4 @@
-"""What a model must never rewrite: addresses, codes, amounts, mark-up. Found in a text, and hidden from a model."""
+"""Finds the spans that a model must never rewrite (addresses, codes, amounts, mark-up) and masks them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 Span = tuple[int, int]
 
-MOST = 8  # placeholders in one text
-MARKS = "".join(map(chr, range(0xE000, 0xE000 + MOST)))  # the placeholders: the first characters for private use
+MAX_PLACEHOLDERS = 8  # per text
+# The first private-use characters of Unicode.
+PLACEHOLDER_CHARACTERS = "".join(map(chr, range(0xE000, 0xE000 + MAX_PLACEHOLDERS)))
 
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 _DOMAINS = "com|org|net|edu|gov|mil|info|io|eu|uk|de|fr|it|es|nl|ch|at|jp|cn|ru|br|ca|au|us|ai|dev|app"
@@ -21,19 +22,19 @@ _FILES = (
 )
 _PICTURE = (
     "[\U0001f000-\U0001faff\u2600-\u266c\u2670-\u27bf\u231a\u231b\u23e9-\u23fa\u2b50\u2b55]"  # not ♭ ♮ ♯
-    "[\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*+"  # skin colours, tags of flags
+    "[\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*+"  # skin tones, flag tags
 )
-_REST = r'[^\s<>"“”«»`]++'  # of an address
+_TAIL = r'[^\s<>"“”«»`]++'
 _NUMBER = r"\d++(?:[.,]\d++)*+"
 _CURRENCY = "[€$£¥₹₩₽]"
 
-# Groups of alternatives, each behind what must not stand before it. Time stays linear: an alternative that begins with
-# a long run cannot begin inside one, and everything else is possessive, bounded or stops at the sign it begins with.
-# None of them holds a newline or a tab.
+# Groups of alternatives, each with a guard on the text before and after its start. Matching takes linear time: an
+# alternative that starts with a long run cannot start inside one, and everything else is possessive, bounded, or stops
+# at the character it starts with. No alternative matches a newline or a tab.
 _Alternatives = tuple[str, dict[str, str]]
 _CONTAINERS: _Alternatives = (r"(?=[!\[`<$])", {
     "link": r'!?\[[^\[\]\n\t]{1,300}\]\((?:[^()\s]|\([^()\s]{0,100}\)){0,500}(?: "[^"\n\t]{0,200}")?\)',
-    "code": r"(?<!`)`(?![`\s])[^`\n\t]{1,300}(?<!\s)`(?![`\w])",  # not `so' and `so', quotes of old
+    "code": r"(?<!`)`(?![`\s])[^`\n\t]{1,300}(?<!\s)`(?![`\w])",  # not `so' and `so', which are old-style quotes
     "double_code": r"``(?![`\s])(?:(?!'')[^`\n\t]){1,300}(?<!\s)``(?!`)",  # not ``so'' and ``so''
     "tag": r"</?[A-Za-z][\w:-]{0,40}+(?: ?/?>| [^<>=\n\t]{0,100}=[^<>\n\t]{0,500}>)|<!--[^<>\n\t]{0,500}-->",
     "formula": r"\$(?![\s$])(?=[^$\n\t]{0,200}[\\^_])[^$\n\t]{1,200}(?<!\s)\$(?!\d)",
@@ -47,15 +48,15 @@ _OTHERS: tuple[_Alternatives, ...] = (
         "emoji": f"(?:{_PICTURE}(?:\u200d{_PICTURE})*+)++|[0-9#*]\ufe0f?\u20e3",
     }),
     (r"(?=[A-Za-z])(?<![\w+.-])", {
-        "address": rf"[A-Za-z][A-Za-z0-9+.-]{{1,20}}://{_REST}|(?:mailto|tel|urn|doi):{_REST}|www\.{_REST}|[A-Z]:\\{_REST}",
+        "address": rf"[A-Za-z][A-Za-z0-9+.-]{{1,20}}://{_TAIL}|(?:mailto|tel|urn|doi):{_TAIL}|www\.{_TAIL}|[A-Z]:\\{_TAIL}",
         "publication": r"(?:ISBN|ISSN)(?:-1[03])?:? ?\d(?:[ -]?\d){6,11}[ -]?[\dXx]\b"
                        r"|arXiv: ?\d{4}\.\d{4,5}(?:v\d+)?\b",
         "account": r"[A-Z]{2}\d{2}(?: ?[A-Z]{4})?(?: ?\d{4}){2,6}(?: ?\d{1,3})?\b",
     }),
     (r"(?=\w)(?<![\w.+%@-])", {"mail": r"[\w.+%-]++@[\w-]++(?:\.[\w-]++)++"}),
     (r"(?=[\w~./@#])(?<![\w.@/\\-])", {
-        "domain": rf"(?:[A-Za-z0-9-]++\.)+(?:{_DOMAINS})(?![\w@])(?!\.\w)(?::\d{{1,5}})?(?:[/?#]{_REST})?",
-        "doi": rf"10\.\d{{4,9}}/{_REST}",
+        "domain": rf"(?:[A-Za-z0-9-]++\.)+(?:{_DOMAINS})(?![\w@])(?!\.\w)(?::\d{{1,5}})?(?:[/?#]{_TAIL})?",
+        "doi": rf"10\.\d{{4,9}}/{_TAIL}",
         "file": rf"(?:~/|\.{{1,2}}/|/)?(?:[\w.-]++/)*+[\w-]++(?:\.[\w-]++)*?\.(?:{_FILES})(?!\w)",
         "folder": r"(?:~|\.{1,2})?/[A-Za-z0-9_.-]++(?:/[A-Za-z0-9_.-]++)++/?",
         "identifier": r"_{0,2}[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++(?:\(\))?|[A-Za-z][A-Za-z0-9]*+\(\)",
@@ -88,21 +89,27 @@ def _compiled(*groups: _Alternatives) -> re.Pattern[str]:
     )
 
 
-_ANY, _SIMPLE = _compiled(_CONTAINERS, *_OTHERS), _compiled(*_OTHERS)
-_TRIMMED = ("address", "domain", "doi")
+_ALL_PATTERNS, _INNER_PATTERNS = _compiled(_CONTAINERS, *_OTHERS), _compiled(*_OTHERS)
+_TRIMMED_GROUPS = ("address", "domain", "doi")
 _TAB = re.compile(r"(?<! ) *+\t[ \t]*+")
 _TABBED_LINE = re.compile(r"(?<![^\n])[^\n\t]*+\t[^\n]*+")
-_WORDS_OF_CELL = 5  # at most; a cell with more is a text
-_PART = re.compile(r"[-_/.:]")
+_MAX_CELL_WORDS = 5  # a longer cell is running text
+_CODE_SEPARATOR = re.compile(r"[-_/.:]")
 _RUN = re.compile(r"[A-Za-z]+|\d+")
-_COUNTED = re.compile(r"\d+(?:x\d+)+[a-z]*|\d+(?:AD|BC|BCE|CE|[A-Z])")  # 4x100m, 300BC, 5000K
+_WITH_UNIT = re.compile(r"\d+(?:x\d+)+[a-z]*|\d+(?:AD|BC|BCE|CE|[A-Z])")  # 4x100m, 300BC, 5000K
 _LOWER = re.compile("[a-z]{2}")
 _HASH = re.compile(r"[0-9a-f]{7,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
+_ADDRESS = re.compile(
+    r"\w+://\S+|www\.\S+|[^\s@]+@[^\s@]+\.\w+|[A-Za-z]:\\\S*|[\w-]+(?:\.[\w-]+)+/\S*"
+    r"|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|info|io|eu|uk|de|fr|it|es|nl|ch|at|jp|cn|ru|br|ca|au)"
+)
+_AROUND_ADDRESS = "()[]<>.,;!?\"'"  # punctuation that may surround an address
+
 
 def protected_spans(text: str) -> list[Span]:
-    """Spans of a text that stay as they are, in order; those that touch are one."""
-    return _merged(_found(text))
+    """The spans of a text that must stay unchanged, in order; adjacent spans are merged."""
+    return _merge(_find_spans(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,31 +118,31 @@ class MaskedText:
 
     text: str
     originals: tuple[str, ...] = ()
-    marks: str = ""  # the placeholder of each original
-    spans: tuple[Span, ...] = ()  # where each original stands in the source
-    left: tuple[Span, ...] = ()  # protected spans of the source that are not hidden: there were more than MOST
+    placeholders: str = ""  # the placeholder of each original
+    spans: tuple[Span, ...] = ()  # of each original in the source
+    unmasked: tuple[Span, ...] = ()  # protected spans that are not masked, because there are more than MAX_PLACEHOLDERS
 
     def restore(self, output: str) -> str:
-        """The output with each placeholder turned back into what it stands for; white space gets none beside it."""
-        for mark, original in zip(self.marks, self.originals, strict=True):
+        """The output with placeholders replaced by their originals; spaces next to restored white space are dropped."""
+        for mark, original in zip(self.placeholders, self.originals, strict=True):
             if original.isspace():
                 output = re.sub(f" *{mark} *", mark, output)
-        return output.translate(dict(zip(map(ord, self.marks), self.originals, strict=True)))
+        return output.translate(dict(zip(map(ord, self.placeholders), self.originals, strict=True)))
 
-    def intact(self, output: str) -> bool:
-        """Whether the output has the private-use characters of `text`, each as often, in any order."""
+    def keeps_placeholders(self, output: str) -> bool:
+        """Whether the output has the same private-use characters as `text`, each equally often, in any order."""
         return Counter(_PRIVATE.findall(output)) == Counter(_PRIVATE.findall(self.text))
 
-    def moved(self, span: Span) -> Span | None:
-        """A span of the source in `text`; None for one that cuts a protected span in two."""
-        start, end = self._moved(span[0]), self._moved(span[1])
+    def to_masked(self, span: Span) -> Span | None:
+        """A span of the source as a span of `text`; None if it starts or ends inside a protected span."""
+        start, end = self._to_masked(span[0]), self._to_masked(span[1])
         return None if start is None or end is None else (start, end)
 
-    def unmoved(self, span: Span) -> Span:
-        """A span of `text` in the source."""
-        return self._unmoved(span[0]), self._unmoved(span[1])
+    def to_source(self, span: Span) -> Span:
+        """A span of `text` as a span of the source."""
+        return self._to_source(span[0]), self._to_source(span[1])
 
-    def _moved(self, at: int) -> int | None:
+    def _to_masked(self, at: int) -> int | None:
         shift = 0
         for start, end in self.spans:
             if start < at < end:
@@ -144,7 +151,7 @@ class MaskedText:
                 shift += end - start - 1
         return at - shift
 
-    def _unmoved(self, at: int) -> int:
+    def _to_source(self, at: int) -> int:
         for start, end in self.spans:
             if at <= start:
                 break
@@ -152,19 +159,19 @@ class MaskedText:
         return at
 
 
-def mask_protected(text: str, *, opened: Iterable[Span] = ()) -> MaskedText:
-    """A text with placeholders for what is protected, but for what overlaps one of the `opened` spans.
+def mask_protected(text: str, *, unprotected: Iterable[Span] = ()) -> MaskedText:
+    """Replace protected spans by placeholders, except those that overlap one of the `unprotected` spans.
 
-    Of a link, a code or a row of cells that is opened, the parts stay protected that do not overlap.
+    Of a link, a code or a table row that overlaps one, the inner protected parts that do not overlap are still masked.
     """
-    spans = _merged(_closed(text, _found(text), list(opened)))
-    # A private-use character that is left in the text could be taken for a placeholder, so these are hidden first.
+    spans = _merge(_still_protected(text, _find_spans(text), list(unprotected)))
+    # A private-use character that stays in the text could be taken for a placeholder, so these are masked first.
     ranked = sorted(spans, key=lambda span: _PRIVATE.search(text, *span) is None)
-    for most in range(min(MOST, len(ranked)), -1, -1):
-        chosen = sorted(ranked[:most])
-        pieces = _around(text, chosen)
-        marks = [mark for mark in MARKS if all(mark not in piece for piece in pieces)][:most]
-        if len(marks) == most:
+    for count in range(min(MAX_PLACEHOLDERS, len(ranked)), -1, -1):
+        chosen = sorted(ranked[:count])
+        pieces = _unmasked_pieces(text, chosen)
+        marks = [mark for mark in PLACEHOLDER_CHARACTERS if all(mark not in piece for piece in pieces)][:count]
+        if len(marks) == count:
             break
     return MaskedText(
         "".join(piece + mark for piece, mark in zip(pieces, [*marks, ""], strict=True)),
@@ -179,25 +186,36 @@ def overlaps(span: Span, others: Iterable[Span]) -> bool:
     return any(span[0] < end and start < span[1] for start, end in others)
 
 
-def _around(text: str, spans: Sequence[Span]) -> list[str]:
-    """What stands before, between and behind the spans."""
+def is_address(text: str) -> bool:
+    """Whether a text without white space is a web, e-mail or file address."""
+    return _ADDRESS.fullmatch(text.strip(_AROUND_ADDRESS)) is not None
+
+
+def missing_addresses(source: str, output: str) -> list[str]:
+    """Addresses of the source that the output does not contain unchanged."""
+    words = (word.strip(_AROUND_ADDRESS) for word in source.split())
+    return [word for word in words if is_address(word) and word not in output]
+
+
+def _unmasked_pieces(text: str, spans: Sequence[Span]) -> list[str]:
+    """The text before, between and after the spans."""
     ends = [0, *(end for _, end in spans)]
     starts = [*(start for start, _ in spans), len(text)]
     return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
-def _closed(text: str, spans: Iterable[Span], opened: Sequence[Span]) -> Iterator[Span]:
-    """The spans without those that are opened; of these, their closed parts."""
+def _still_protected(text: str, spans: Iterable[Span], unprotected: Sequence[Span]) -> Iterator[Span]:
+    """The spans that do not overlap `unprotected`; of the others, the inner protected parts that do not."""
     for span in spans:
-        if not overlaps(span, opened):
+        if not overlaps(span, unprotected):
             yield span
         else:
-            parts = _merged([*_matches(_SIMPLE, text, span), *_spans(_TAB, text, span)])
-            yield from (part for part in parts if not overlaps(part, opened))
+            parts = _merge([*_matches(_INNER_PATTERNS, text, span), *_spans(_TAB, text, span)])
+            yield from (part for part in parts if not overlaps(part, unprotected))
 
 
-def _merged(spans: Iterable[Span]) -> list[Span]:
-    """In order; spans that touch or overlap are one."""
+def _merge(spans: Iterable[Span]) -> list[Span]:
+    """The spans in order, adjacent and overlapping ones merged."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -207,25 +225,25 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
     return merged
 
 
-def _found(text: str) -> list[Span]:
-    """Rows of cells, tabs outside of rows, and all that the patterns find outside of both."""
+def _find_spans(text: str) -> list[Span]:
+    """Table rows, tabs outside rows, and matches of the patterns outside both."""
     if "\t" not in text:
-        return list(_matches(_ANY, text))
-    rows = [row for line in _spans(_TABBED_LINE, text) for row in _row(text, line)]
+        return list(_matches(_ALL_PATTERNS, text))
+    rows = [row for line in _spans(_TABBED_LINE, text) for row in _table_row(text, line)]
     starts = [start for start, _ in rows]
 
     def outside(span: Span) -> bool:
         before = bisect_right(starts, span[0])
         return before == 0 or rows[before - 1][1] <= span[0]
 
-    return sorted([*rows, *filter(outside, [*_matches(_ANY, text), *_spans(_TAB, text)])])
+    return sorted([*rows, *filter(outside, [*_matches(_ALL_PATTERNS, text), *_spans(_TAB, text)])])
 
 
-def _row(text: str, line: Span) -> list[Span]:
-    """The whole line, if all of its cells are short and none is a sentence."""
+def _table_row(text: str, line: Span) -> list[Span]:
+    """The whole line if it is a table row: all cells are short and none is a sentence."""
     cells = [cell.strip() for cell in text[slice(*line)].split("\t")]
     filled = [cell for cell in cells if cell]
-    short = all(len(cell.split()) <= _WORDS_OF_CELL and cell[-1] not in ".!?…" for cell in filled)
+    short = all(len(cell.split()) <= _MAX_CELL_WORDS and cell[-1] not in ".!?…" for cell in filled)
     return [line] if len(filled) > 1 and short else []
 
 
@@ -238,23 +256,23 @@ def _matches(pattern: re.Pattern[str], text: str, within: Span | None = None) ->
     at, stop = within or (0, len(text))
     while match := pattern.search(text, at, stop):
         start, end = match.span()
-        if match.lastgroup in _TRIMMED:
-            end = _trimmed(text, start, end)
+        if match.lastgroup in _TRIMMED_GROUPS:
+            end = _trim_end(text, start, end)
         elif match.lastgroup == "mixed" and not _is_code(match.group()):
-            at = start + 1  # something else may begin inside it
+            at = start + 1  # another match may start inside it
             continue
         yield start, end
         at = end
 
 
-def _trimmed(text: str, start: int, end: int) -> int:
-    """The end of an address without the signs of the sentence around it."""
+def _trim_end(text: str, start: int, end: int) -> int:
+    """The end of an address without the punctuation of the sentence around it."""
     closing = {")": "(", "]": "[", "}": "{"}
-    spare = {sign: text.count(sign, start, end) - text.count(closing[sign], start, end) for sign in closing}
+    unmatched = {sign: text.count(sign, start, end) - text.count(closing[sign], start, end) for sign in closing}
     while end > start + 1:
         sign = text[end - 1]
-        if spare.get(sign, 0) > 0:
-            spare[sign] -= 1
+        if unmatched.get(sign, 0) > 0:
+            unmatched[sign] -= 1
         elif sign not in ".,;:!?'’*_~":
             break
         end -= 1
@@ -262,37 +280,19 @@ def _trimmed(text: str, start: int, end: int) -> int:
 
 
 def _is_code(word: str) -> bool:
-    """Whether a word with digits is a code and no ordinary word or name, such as 16-year-old, 1990s, COVID-19, F-16."""
-    parts = _PART.split(word)
+    """Whether a word with digits is a code, not an ordinary word or name such as 16-year-old, 1990s, COVID-19, F-16."""
+    parts = _CODE_SEPARATOR.split(word)
     digits = sum(map(str.isdigit, word))
-    turns = sum(len(_RUN.findall(part)) - 1 for part in parts)
-    if digits == len(word) - len(parts) + 1:  # 2016/679 is one, 1990/91 and 1914/1918 are years
+    switches = sum(len(_RUN.findall(part)) - 1 for part in parts)
+    if digits == len(word) - len(parts) + 1:  # 2016/679 is a code, 1990/91 and 1914/1918 are years
         years = all(len(part) == 4 for part in parts)
         return "/" in word and all(len(part) > 2 for part in parts) and digits > 6 and not years
-    if _COUNTED.fullmatch(word):
+    if _WITH_UNIT.fullmatch(word):
         return False
-    if turns > 2 and len(word) > 5:
+    if switches > 2 and len(word) > 5:
         return True
-    if _HASH.fullmatch(word) and 1 < digits < len(word) - 1 and turns > 1:
+    if _HASH.fullmatch(word) and 1 < digits < len(word) - 1 and switches > 1:
         return True
     if _LOWER.search(word) or word.islower():
         return False
     return digits > 3 or (len(parts) > 2 and digits > 2)
-
-
-_ADDRESS = re.compile(
-    r"\w+://\S+|www\.\S+|[^\s@]+@[^\s@]+\.\w+|[A-Za-z]:\\\S*|[\w-]+(?:\.[\w-]+)+/\S*"
-    r"|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|info|io|eu|uk|de|fr|it|es|nl|ch|at|jp|cn|ru|br|ca|au)"
-)
-_AROUND = "()[]<>.,;!?\"'"  # signs that may stand around one
-
-
-def is_address(text: str) -> bool:
-    """Whether a text without white space is an address of the web, of a mailbox or of a file."""
-    return _ADDRESS.fullmatch(text.strip(_AROUND)) is not None
-
-
-def missing_addresses(source: str, output: str) -> list[str]:
-    """Addresses of the source that do not stand in the output as they are."""
-    words = (word.strip(_AROUND) for word in source.split())
-    return [word for word in words if is_address(word) and word not in output]

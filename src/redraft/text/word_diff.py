@@ -1,4 +1,4 @@
-"""What an output did to its source, word by word: added, kept, deleted."""
+"""Word-level difference between a source and an output: kept, added and deleted words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class DiffPiece:
 
 
 def diff_words(source: str, output: str) -> list[DiffPiece]:
-    """The output in pieces, with the words that the source lost put in where they were. Case does not count."""
+    """The output in pieces, with the deleted words of the source at their positions. Case is ignored."""
     before, after = split_words(source), split_words(output)
     matcher = SequenceMatcher(
         None, [word.text.lower() for word in before], [word.text.lower() for word in after], autojunk=False
@@ -24,16 +24,16 @@ def diff_words(source: str, output: str) -> list[DiffPiece]:
     pieces: list[DiffPiece] = []
     for step, i, j, k, m in matcher.get_opcodes():
         if step in ("delete", "replace"):
-            pieces.append(DiffPiece("deleted", _between(source, before[i:j])))
+            pieces.append(DiffPiece("deleted", _span_text(source, before[i:j])))
         if step == "equal":
-            pieces.append(DiffPiece("kept", _between(output, after[k:m])))
+            pieces.append(DiffPiece("kept", _span_text(output, after[k:m])))
         elif step in ("insert", "replace"):
-            pieces.append(DiffPiece("added", _between(output, after[k:m])))
+            pieces.append(DiffPiece("added", _span_text(output, after[k:m])))
     return pieces
 
 
-def _between(text: str, words: list[Word]) -> str:
-    """The text of the words, with the space before them if there is one."""
+def _span_text(text: str, words: list[Word]) -> str:
+    """The text from the first to the last of the words, with one space before it if the text has white space there."""
     start = words[0].start
     gap = " " if start and text[start - 1].isspace() else ""
     return gap + text[start : words[-1].end]

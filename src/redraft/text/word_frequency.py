@@ -1,4 +1,4 @@
-"""How common words are, and how hard people find them."""
+"""Frequency and rated difficulty of words."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from redraft.table_files import count, read_rows, write_rows
-from redraft.text.words import normal
+from redraft.table_files import parse_count, read_rows, write_rows
+from redraft.text.words import normalise
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A word's Zipf frequency (the logarithm of its share in a billion words; "the" has 7.7), and its difficulty."""
+class WordStatistics:
+    """Zipf frequency (log10 of the occurrences per billion words; 7.7 for "the") and difficulty of a word."""
 
     zipf: float
-    difficulty: float | None = None  # from 1, easy, to 6
+    difficulty: float | None = None  # rated by people, from 1 (easy) to 6; None: not rated
 
 
-_UNKNOWN = Known(0.0)
+_UNKNOWN = WordStatistics(0.0)
 
 
 class WordFrequency:
-    """What is known of words; a phrase is as rare and as hard as its rarest and hardest word."""
+    """Frequencies and difficulties of words; a phrase has those of its rarest and its hardest word."""
 
-    def __init__(self, words: Mapping[str, Known]) -> None:
+    def __init__(self, words: Mapping[str, WordStatistics]) -> None:
         self._words = words
 
     def __len__(self) -> int:
         return len(self._words)
 
     def zipf(self, phrase: str) -> float:
-        """0 where a word is not among those known."""
-        return min((self._known(word).zipf for word in phrase.split()), default=0.0)
+        """Zipf frequency; 0 for an unknown word."""
+        return min((self._lookup(word).zipf for word in phrase.split()), default=0.0)
 
     def difficulty(self, phrase: str) -> float | None:
-        """None where people were not asked about one of the words."""
-        found = [self._known(word).difficulty for word in phrase.split()]
-        asked = [one for one in found if one is not None]
-        return max(asked) if asked and len(asked) == len(found) else None
+        """The rated difficulty; None if a word of the phrase was not rated."""
+        found = [self._lookup(word).difficulty for word in phrase.split()]
+        rated = [one for one in found if one is not None]
+        return max(rated) if rated and len(rated) == len(found) else None
 
-    def _known(self, word: str) -> Known:
-        return self._words.get(normal(word), _UNKNOWN)
+    def _lookup(self, word: str) -> WordStatistics:
+        return self._words.get(normalise(word), _UNKNOWN)
 
     def save(self, path: str | Path) -> None:
-        """word ⇥ Zipf frequency ⇥ difficulty or nothing, both in hundredths."""
+        """Write rows of word ⇥ Zipf frequency ⇥ difficulty (may be empty), both in hundredths."""
         write_rows(path, (
             (word, round(100 * known.zipf), "" if known.difficulty is None else round(100 * known.difficulty))
             for word, known in self._words.items()
@@ -55,6 +55,6 @@ class WordFrequency:
         return cls(dict(read_rows(path, _parsed)))
 
 
-def _parsed(cells: list[str]) -> tuple[str, Known]:
+def _parsed(cells: list[str]) -> tuple[str, WordStatistics]:
     word, zipf, difficulty = cells
-    return word, Known(count(zipf) / 100, count(difficulty) / 100 if difficulty else None)
+    return word, WordStatistics(parse_count(zipf) / 100, parse_count(difficulty) / 100 if difficulty else None)

@@ -1,4 +1,4 @@
-"""Where a word begins and ends: the one rule that search, verdicts and measures share."""
+"""Word segmentation: the rule for word boundaries that the search, the verdicts and the measures share."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ from functools import lru_cache
 
 HYPHENS = "-\u2010\u2011"
 APOSTROPHES = "'\u2019"
-NUMBER_SIGNS = ".,:"
+NUMBER_SEPARATORS = ".,:"
 
 
-class Sign(IntEnum):
-    """What a character is to the rule."""
+class CharClass(IntEnum):
+    """The classes of characters that the rule distinguishes."""
 
     SPACE = 0
     LETTER = 1
     DIGIT = 2
     HYPHEN = 3
     APOSTROPHE = 4
-    NUMBER_SIGN = 5
+    NUMBER_SEPARATOR = 5
     OTHER = 6
 
 
-class Tail(IntEnum):
-    """All that matters of the text before a position."""
+class BoundaryState(IntEnum):
+    """The state of the segmentation automaton: what the rule needs to know of the text before a position."""
 
-    EDGE = 0  # nothing, or white space
+    EDGE = 0  # start of the text, or white space
     LETTER = 1
     DIGIT = 2
     HYPHEN = 3
-    APOSTROPHE = 4  # an apostrophe directly after a word: letters behind it hold to it
-    NUMBER_SIGN = 5  # . , or : directly after a digit: a digit behind it makes it part of the number
+    APOSTROPHE = 4  # an apostrophe directly after a word: letters after it belong to the same word ('s)
+    NUMBER_SEPARATOR = 5  # . , or : directly after a digit: a digit after it makes it part of the number
     OTHER = 6
 
 
-class Closes(IntEnum):
-    """Does the word before a character end there?"""
+class Boundary(IntEnum):
+    """Whether there is a word boundary before a character."""
 
     NO = 0
     YES = 1
-    LATER = 2  # a number sign after a digit: the character behind it decides, for both of its sides
+    UNDECIDED = 2  # before a number separator after a digit: the next character decides for both of its sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,96 +51,99 @@ class Word:
     end: int
 
 
-# What the Penn Treebank and typesetters write for plain signs.
+# Penn Treebank tokens and typographic characters → their plain equivalents.
 _PLAIN = {
     "-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}", "``": '"', "''": '"',
     "\u201c": '"', "\u201d": '"', "\u2018": "'", "\u2019": "'", "\u2013": "-", "\u2014": "-",
 }  # fmt: skip
 
 
-def normal(word: str) -> str:
-    """A word as it is compared with others: lower-cased, with plain signs."""
+def normalise(word: str) -> str:
+    """The form in which words are compared: lower case, plain punctuation."""
     lowered = word.lower()
     return _PLAIN.get(lowered) or lowered.replace("\u2019", "'")
 
 
 @lru_cache(maxsize=65_536)
-def sign(character: str) -> Sign:
+def char_class(character: str) -> CharClass:
     if character.isspace():
-        return Sign.SPACE
+        return CharClass.SPACE
     if character.isdigit():
-        return Sign.DIGIT
+        return CharClass.DIGIT
     if character in HYPHENS:
-        return Sign.HYPHEN
+        return CharClass.HYPHEN
     if character in APOSTROPHES:
-        return Sign.APOSTROPHE
-    if character in NUMBER_SIGNS:
-        return Sign.NUMBER_SIGN
+        return CharClass.APOSTROPHE
+    if character in NUMBER_SEPARATORS:
+        return CharClass.NUMBER_SEPARATOR
     if character == "_" or unicodedata.category(character)[0] in "LMN":
-        return Sign.LETTER
-    return Sign.OTHER
+        return CharClass.LETTER
+    return CharClass.OTHER
 
 
-_HELD_BY_WORD = (Sign.LETTER, Sign.DIGIT, Sign.HYPHEN)
+_CONTINUES_WORD = (CharClass.LETTER, CharClass.DIGIT, CharClass.HYPHEN)
 
 
-def closes(tail: Tail, sign: Sign) -> Closes:
-    """Whether the word that the tail ends is over when this sign comes next."""
-    if tail in (Tail.LETTER, Tail.DIGIT) and sign in _HELD_BY_WORD:
-        return Closes.NO
-    if tail is Tail.DIGIT and sign is Sign.NUMBER_SIGN:
-        return Closes.LATER
-    if tail is Tail.HYPHEN and sign in (Sign.LETTER, Sign.DIGIT):
-        return Closes.NO
-    if tail is Tail.APOSTROPHE and sign is Sign.LETTER:
-        return Closes.NO
-    if tail is Tail.NUMBER_SIGN and sign is Sign.DIGIT:
-        return Closes.NO
-    return Closes.YES
+def boundary_before(state: BoundaryState, char: CharClass) -> Boundary:
+    """Whether there is a word boundary between the text that led to `state` and the next character."""
+    if state in (BoundaryState.LETTER, BoundaryState.DIGIT) and char in _CONTINUES_WORD:
+        return Boundary.NO
+    if state is BoundaryState.DIGIT and char is CharClass.NUMBER_SEPARATOR:
+        return Boundary.UNDECIDED
+    if state is BoundaryState.HYPHEN and char in (CharClass.LETTER, CharClass.DIGIT):
+        return Boundary.NO
+    if state is BoundaryState.APOSTROPHE and char is CharClass.LETTER:
+        return Boundary.NO
+    if state is BoundaryState.NUMBER_SEPARATOR and char is CharClass.DIGIT:
+        return Boundary.NO
+    return Boundary.YES
 
 
-def next_tail(tail: Tail, sign: Sign) -> Tail:
-    """The tail after one more character."""
-    if sign is Sign.SPACE:
-        return Tail.EDGE
-    if sign is Sign.APOSTROPHE:
-        return Tail.APOSTROPHE if tail in (Tail.LETTER, Tail.DIGIT, Tail.HYPHEN) else Tail.OTHER
-    if sign is Sign.NUMBER_SIGN:
-        return Tail.NUMBER_SIGN if tail is Tail.DIGIT else Tail.OTHER
-    return Tail[sign.name]
+def next_state(state: BoundaryState, char: CharClass) -> BoundaryState:
+    """The state after one more character."""
+    if char is CharClass.SPACE:
+        return BoundaryState.EDGE
+    if char is CharClass.APOSTROPHE:
+        after_word = state in (BoundaryState.LETTER, BoundaryState.DIGIT, BoundaryState.HYPHEN)
+        return BoundaryState.APOSTROPHE if after_word else BoundaryState.OTHER
+    if char is CharClass.NUMBER_SEPARATOR:
+        return BoundaryState.NUMBER_SEPARATOR if state is BoundaryState.DIGIT else BoundaryState.OTHER
+    return BoundaryState[char.name]
 
 
-# The two rules as a table, for speed: (tail, sign) → (closes, next tail).
-_STEP = tuple(tuple((closes(tail, sign), next_tail(tail, sign)) for sign in Sign) for tail in Tail)
+# Both functions as one table, for speed: (state, character class) → (boundary, next state).
+_TRANSITIONS = tuple(
+    tuple((boundary_before(state, char), next_state(state, char)) for char in CharClass) for state in BoundaryState
+)
 
 
-_REMEMBERED = 1000  # characters of a text whose words are remembered: every stage asks for those of a sentence
+_MAX_CACHED_LENGTH = 1000  # characters; the words of texts up to this length are cached, as every stage needs them
 
 
 def split_words(text: str) -> list[Word]:
-    """The words of a text with their character spans; white space belongs to none."""
-    return list(_remembered(text)) if len(text) <= _REMEMBERED else _split(text)
+    """The words of a text with their character spans; white space belongs to no word."""
+    return list(_cached_split(text)) if len(text) <= _MAX_CACHED_LENGTH else _split(text)
 
 
 @lru_cache(maxsize=1024)
-def _remembered(text: str) -> tuple[Word, ...]:
+def _cached_split(text: str) -> tuple[Word, ...]:
     return tuple(_split(text))
 
 
 def _split(text: str) -> list[Word]:
     words: list[Word] = []
-    tail, start, undecided = Tail.EDGE, 0, False
+    state, start, undecided = BoundaryState.EDGE, 0, False
     for at, character in enumerate(text):
-        here = sign(character)
-        verdict, tail = _STEP[tail][here]
-        if undecided and verdict is Closes.YES:  # the number sign before this stands alone
+        char = char_class(character)
+        boundary, state = _TRANSITIONS[state][char]
+        if undecided and boundary is Boundary.YES:  # the number separator before this character is a word of its own
             words.append(Word(text[start : at - 1], start, at - 1))
             start = at - 1
-        undecided = verdict is Closes.LATER
-        if verdict is Closes.YES:
+        undecided = boundary is Boundary.UNDECIDED
+        if boundary is Boundary.YES:
             if start < at:
                 words.append(Word(text[start:at], start, at))
-            start = at + 1 if here is Sign.SPACE else at
+            start = at + 1 if char is CharClass.SPACE else at
     if undecided:
         words.append(Word(text[start:-1], start, len(text) - 1))
         start = len(text) - 1

@@ -1,1 +1,1 @@
-"""Settings of the search found on validation data."""
+"""Tune decoding settings on validation data."""

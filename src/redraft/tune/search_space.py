@@ -1,4 +1,4 @@
-"""What is searched: for each method, which settings may take which values."""
+"""The search space: for each method, the tuned settings and their ranges."""
 
 from __future__ import annotations
 
@@ -11,79 +11,79 @@ GOALS: dict[Goal, str] = {"sari": "SARI", "both": "SARI + BLEU / 3"}
 Ranges = Literal["wide", "plus", "paper"]
 
 
-class Suggests(Protocol):
-    """A trial of Optuna, or anything that chooses."""
+class Suggester(Protocol):
+    """The part of Optuna's Trial that the search space uses."""
 
     def suggest_float(self, name: str, low: float, high: float) -> float: ...
     def suggest_int(self, name: str, low: int, high: int) -> int: ...
     def suggest_categorical(self, name: str, choices: Any) -> Any: ...
 
 
-def suggested(trial: Suggests, start: DecodeConfig, ranges: Ranges = "wide") -> DecodeConfig:
-    """One try: `start` with its method's settings drawn anew.
+def suggest_config(trial: Suggester, start: DecodeConfig, ranges: Ranges = "wide") -> DecodeConfig:
+    """`start` with new values for the tuned settings of its method.
 
-    "plus" searches what goes beyond the paper too; "paper" is what the paper searched, on its scale.
+    "plus" also tunes the settings that go beyond the paper; "paper" tunes what the paper tuned, on its scale.
     """
     if start.method == "edit" and ranges == "paper":
         lambdas = tuple(trial.suggest_float(name, 0.0, 1.0) for name in _LAMBDAS)
         return start.with_changes(lambdas=lambdas, delta=trial.suggest_float("delta", 0.0, 2.0), scale="kind")
-    found: dict[str, Any] = {"length_penalty": trial.suggest_float("length_penalty", 0.0, 2.0)}
+    changes: dict[str, Any] = {"length_penalty": trial.suggest_float("length_penalty", 0.0, 2.0)}
     if start.method in ("edit", "neurologic"):
-        found["alpha"] = trial.suggest_int("alpha", 40, 400)
-        found["width"] = trial.suggest_int("width", start.beams, 3 * start.beams)
+        changes["alpha"] = trial.suggest_int("alpha", 40, 400)
+        changes["width"] = trial.suggest_int("width", start.beams, 3 * start.beams)
     if start.method == "neurologic":
-        found["beta"] = trial.suggest_int("beta", 0, 10)
+        changes["beta"] = trial.suggest_int("beta", 0, 10)
     elif start.method == "negative":
-        found["ban"] = trial.suggest_categorical("ban", ["word", "token"])
+        changes["ban"] = trial.suggest_categorical("ban", ["word", "token"])
     elif start.method == "edit":
-        found["lambdas"] = tuple(trial.suggest_float(name, 0.0, 2.0) for name in _LAMBDAS)
+        changes["lambdas"] = tuple(trial.suggest_float(name, 0.0, 2.0) for name in _LAMBDAS)
         pruned = trial.suggest_categorical("prunes", [True, False])
-        found["delta"] = trial.suggest_float("delta", 0.0, 10.0) if pruned else None
-        for name, choices in _WORDS.items():
-            found[name] = trial.suggest_categorical(
-                name, choices + _MORE.get(name, []) if ranges == "plus" else choices
+        changes["delta"] = trial.suggest_float("delta", 0.0, 10.0) if pruned else None
+        for name, choices in _CHOICES.items():
+            changes[name] = trial.suggest_categorical(
+                name, choices + _MORE_CHOICES.get(name, []) if ranges == "plus" else choices
             )
         if ranges == "plus":
             in_order = trial.suggest_categorical("in_order", [True, False])
-            found["ahead"] = trial.suggest_int("ahead", 0, 3) if in_order else None
-            found["admit_unmet"] = trial.suggest_categorical("admit_unmet", [True, False])
-            found["admit_gap"] = trial.suggest_float("admit_gap", 5.0, 30.0)
-            found["begun"] = trial.suggest_categorical("begun", [True, False])
-            found["forbid"] = trial.suggest_categorical("forbid", [True, False])
-            found["strict"] = trial.suggest_categorical("strict", [True, False])
-    return start.with_changes(**found)
+            changes["ahead"] = trial.suggest_int("ahead", 0, 3) if in_order else None
+            changes["admit_unmet"] = trial.suggest_categorical("admit_unmet", [True, False])
+            changes["admit_gap"] = trial.suggest_float("admit_gap", 5.0, 30.0)
+            changes["begun"] = trial.suggest_categorical("begun", [True, False])
+            changes["forbid"] = trial.suggest_categorical("forbid", [True, False])
+            changes["strict"] = trial.suggest_categorical("strict", [True, False])
+    return start.with_changes(**changes)
 
 
 _LAMBDAS = ("lambda_insert", "lambda_delete", "lambda_substitute")
-_WORDS = {
+_CHOICES = {
     "scale": ["edit", "kind"],
     "group_by": ["all", "positive"],
     "end": ["always", "likeliest", "met"],
     "choose": ["edits", "sum"],
 }
-_MORE = {"end": ["either"]}
+_MORE_CHOICES = {"end": ["either"]}
 
 
-def as_suggested(config: DecodeConfig, ranges: Ranges = "wide") -> dict[str, Any]:
-    """The choices that lead to these settings: what the first trial is told, so that the start is never lost."""
-    taken: dict[str, Any] = {}
+def parameters_of(config: DecodeConfig, ranges: Ranges = "wide") -> dict[str, Any]:
+    """The trial parameters that produce these settings. The first trial uses them to evaluate the start settings."""
+    parameters: dict[str, Any] = {}
     lambdas = dict(zip(_LAMBDAS, config.lambdas, strict=True))
 
-    class Recalled:
+    class Recorder:
         def suggest_float(self, name: str, low: float, high: float) -> float:
             value = lambdas[name] if name in lambdas else getattr(config, name)
-            taken[name] = min(max(value, low), high)
-            return float(taken[name])
+            parameters[name] = min(max(value, low), high)
+            return float(parameters[name])
 
         def suggest_int(self, name: str, low: int, high: int) -> int:
             value = config.row_width if name == "width" else getattr(config, name)
-            taken[name] = min(max(value, low), high)
-            return int(taken[name])
+            parameters[name] = min(max(value, low), high)
+            return int(parameters[name])
 
         def suggest_categorical(self, name: str, choices: Any) -> Any:
-            there = {"prunes": config.delta, "in_order": config.ahead}
-            taken[name] = there[name] is not None if name in there else getattr(config, name)
-            return taken[name]
+            optional = {"prunes": config.delta, "in_order": config.ahead}
+            parameters[name] = optional[name] is not None if name in optional else getattr(config, name)
+            return parameters[name]
 
-    suggested(Recalled(), config, ranges)
-    return taken
+    suggest_config(Recorder(), config, ranges)
+    return parameters

@@ -1,4 +1,4 @@
-"""Bounds of a number: at least, up to, about, before."""
+"""Rule: bounds of numbers (at least, up to, about, before)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BOUNDS = Phrases({
     "before": "before, prior to, by, until, till, up until, no later than, not later than, within, ahead of",
     "after": "after, following, since, from, no earlier than, not earlier than, not before",
 })  # fmt: skip
-_BOUNDS_BEHIND = Phrases({
+_BOUNDS_AFTER = Phrases({
     "least": """
         or more, or older, or above, or over, or greater, or longer, and over, and above, and older, and up, +, minimum
     """,
@@ -42,14 +42,14 @@ _BOUNDS_BEHIND = Phrases({
 _TIMES = frozenset({"before", "after"})
 _NEGATED = {"more": "most", "less": "least"}  # not more than is at most
 NEGATES = frozenset({"not", "no", "never", "cannot"})
-_BEFORE_BOUND = 3  # words before a bound among which a negation turns it: cannot be more than
+_BEFORE_BOUND = 3  # words before a bound in which a negation inverts it: cannot be more than
 _BETWEEN_BOUND = frozenset({"the", "a", "age", "ages", "aged", "of", *CURRENCIES, *DATES})  # over the age of 18
-_BEHIND = 4  # parts behind a number in which a bound may begin: 18 years of age or older
+_WINDOW_AFTER = 4  # parts after a number in which a bound may begin: 18 years of age or older
 _NO_BOUND = Run(0, 0, "")
 
 
 def bounds(one: Side, two: Side) -> Iterator[Finding]:
-    """What stands before or behind a number that both texts have. Times are compared with times only."""
+    """Different bounds of a number that both texts have. Bounds in time are compared only with each other."""
     before, after = bounded(one), bounded(two)
     for value in (value for value in before if value in after):
         lost, new = before[value], after[value]
@@ -64,9 +64,9 @@ def _bound_text(side: Side, bound: Run) -> list[str]:
 
 
 def bounded(side: Side) -> dict[str, Run]:
-    """Number → the parts of the text that are its bound."""
+    """Number → the parts of the text that state its bound."""
     text = side.parts.text
-    return {number.value: _bound_before(text, number) or _bound_behind(text, number) or _NO_BOUND
+    return {number.value: _bound_before(text, number) or _bound_after(text, number) or _NO_BOUND
             for number in side.numbers}  # fmt: skip
 
 
@@ -83,14 +83,14 @@ def _bound_before(text: Sequence[str], number: Number) -> Run | None:
 
 
 def _is_during(text: Sequence[str], number: Number) -> bool:
-    """Over 3 years: during them, or more than that."""
+    """Whether "over 3 years" means during these years rather than more than that."""
     is_span = UNIT_SIZE.get(number.unit, ("",))[0] in ("time", "months")
     return is_span and "old" not in text[number.end : number.end + 2] and "age" not in text[number.end : number.end + 3]
 
 
-def _bound_behind(text: Sequence[str], number: Number) -> Run | None:
-    for at in range(number.end, min(len(text), number.end + _BEHIND)):
-        if bound := _BOUNDS_BEHIND.starting_at(text, at):
+def _bound_after(text: Sequence[str], number: Number) -> Run | None:
+    for at in range(number.end, min(len(text), number.end + _WINDOW_AFTER)):
+        if bound := _BOUNDS_AFTER.starting_at(text, at):
             return bound
         if text[at] in ",.;" or text[at][0].isdigit():
             break

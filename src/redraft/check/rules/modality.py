@@ -1,4 +1,4 @@
-"""Modal verbs and what says as much: duty, advice, possibility, hearsay."""
+"""Rule: modality, that is duty, advice, possibility and hearsay."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ MODALS = Phrases({
 # Groups that may stand for one another: permission, ability and possibility share their verbs.
 _SAME_MODALITY = {
     "must": "shall cannot", "shall": "must cannot", "may": "can may-not cannot", "can": "may may-not cannot",
-    "may-not": "may cannot", "cannot": "may-not may can must shall",  # `negations` sees the difference
+    "may-not": "may cannot", "cannot": "may-not may can must shall",  # the difference is found by `negations`
 }  # fmt: skip
-_COUNTS_ALONE = frozenset({"must", "should", "may", "it is said"})  # the others come and go: bees can fly, bees fly
+_COUNTS_ALONE = frozenset({"must", "should", "may", "it is said"})  # others are optional: bees can fly, bees fly
 _FORBIDDEN_BY_NOBODY = frozenset({"must", "shall", "may", "can"})
 _NOBODY = word_set("no nobody none neither")
-_SUBJECT = 4  # words before a modal verb in which its subject stands
-_ORDERS = word_set("never always please avoid")
-# Words that say as much as a group without being one of its phrases.
-_AS_MODAL = {
+_SUBJECT = 4  # words before a modal verb that may contain its subject
+_IMPERATIVES = word_set("never always please avoid")
+# Words that express a group without being one of its phrases.
+_MODAL_PARAPHRASES = {
     "must": word_set("""
         need needs needed require requires required essential vital necessary necessity duty sure only imperative
     """),
@@ -67,12 +67,12 @@ _AS_MODAL = {
 
 
 def modality(one: Side, two: Side) -> Iterator[Finding]:
-    """Duty, advice, possibility, hearsay: one in the place of another, lost or added."""
+    """Duty, advice, possibility or hearsay that is exchanged, lost or added."""
     before, after = _modals(one), _modals(two)
-    lost = {group: text for group, text in before.items() if not _is_said(group, before, after, two)}
-    new = {group: text for group, text in after.items() if not _is_said(group, after, before, one)}
-    for told, other, groups in ((one, two, lost), (two, one, new)):
-        for group in _as_order(told, other):
+    lost = {group: text for group, text in before.items() if not _is_expressed(group, before, after, two)}
+    new = {group: text for group, text in after.items() if not _is_expressed(group, after, before, one)}
+    for side, other, groups in ((one, two, lost), (two, one, new)):
+        for group in _imperative_groups(side, other):
             groups.pop(group, None)
     if not (lost and new):  # a prohibition alone is a negation
         lost, new = ({group: text for group, text in some.items() if group in _COUNTS_ALONE} for some in (lost, new))
@@ -80,7 +80,7 @@ def modality(one: Side, two: Side) -> Iterator[Finding]:
 
 
 def _modals(side: Side) -> dict[str, str]:
-    """Group → its phrase in the text; May is a month where a date may stand, and nobody may is nobody must."""
+    """Group → its phrase in the text. May can be a month, and "nobody may" is a prohibition."""
     found = {}
     for run in MODALS.found_in(side.plain):
         subject = side.plain[max(0, run.start - _SUBJECT) : run.start]
@@ -90,15 +90,15 @@ def _modals(side: Side) -> dict[str, str]:
     return found
 
 
-def _is_said(group: str, own: Mapping[str, str], others: Mapping[str, str], other: Side) -> bool:
-    """Whether the other text has the group, one that may stand for it instead, or a word that says as much."""
+def _is_expressed(group: str, own: Mapping[str, str], others: Mapping[str, str], other: Side) -> bool:
+    """Whether the other text has the group, a group with the same meaning, or a paraphrase."""
     instead = {*_SAME_MODALITY.get(group, "").split()} & (others.keys() - own.keys())
-    return group in others or bool(instead) or not _AS_MODAL.get(group, frozenset()).isdisjoint(other.plain)
+    return group in others or bool(instead) or not _MODAL_PARAPHRASES.get(group, frozenset()).isdisjoint(other.plain)
 
 
-def _as_order(told: Side, other: Side) -> tuple[str, ...]:
-    """The groups that an order may stand for: "You must sign" is "Sign"; "You should not smoke" is "Do not smoke"."""
+def _imperative_groups(side: Side, other: Side) -> tuple[str, ...]:
+    """The groups that an imperative can express: "You must sign" is "Sign", "You should not smoke" "Do not smoke"."""
     firsts = (other.plain[at : at + 2] for at in range(len(other.plain)) if other.starts_sentence(at))
-    if any(first[0] in _ORDERS or first == ("do", "not") for first in firsts):
+    if any(first[0] in _IMPERATIVES or first == ("do", "not") for first in firsts):
         return "must", "should"
-    return ("must",) if "you" in told.plain and "you" not in other.plain else ()
+    return ("must",) if "you" in side.plain and "you" not in other.plain else ()

@@ -1,4 +1,4 @@
-"""Names: capitalised words that the other text has in no form."""
+"""Rule: names, that is capitalised words that the other text does not have in any form."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _NO_NAMES = word_set(
 )
 _NO_PRONOUNS = frozenset({"WHO", "US", "IT"})
 _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
-_SHORT_NAME = 4  # letters: shorter words at the start of a sentence are taken for no names
-# A country and its people: each row is one name.
+_SHORT_NAME = 4  # letters: shorter words at the start of a sentence do not count as names
+# Countries and their people: each row counts as one name.
 _PEOPLES_TEXT = """
 america american us usa united states; britain british briton uk united kingdom; england english; scotland scottish
 scot; wales welsh; ireland irish; france french; spain spanish spaniard; germany german; italy italian; greece greek;
@@ -40,11 +40,11 @@ _PEOPLES = tuple(word_set(row) for row in _PEOPLES_TEXT.split(";"))
 
 
 def names(one: Side, two: Side, guard: TargetGuard) -> Iterator[Finding]:
-    """Capitalised words that the other text has in no form."""
-    yield from difference("name", _names_beyond(one, two, guard), _names_beyond(two, one, guard), by_side=True)
+    """Names that the other text does not have in any form."""
+    yield from difference("name", _missing_names(one, two, guard), _missing_names(two, one, guard), by_side=True)
 
 
-def _names_beyond(side: Side, other: Side, guard: TargetGuard) -> list[str]:
+def _missing_names(side: Side, other: Side, guard: TargetGuard) -> list[str]:
     here, there = _bare_words(side.text), _bare_words(other.text)
     known = {word.lower() for word in there}
     known.update(word.lower() for short in there if short.isupper() for word in _spelled_out(short, here))
@@ -57,7 +57,7 @@ def _names_beyond(side: Side, other: Side, guard: TargetGuard) -> list[str]:
 
 
 def _names_of(side: Side, guard: TargetGuard) -> Iterator[str]:
-    """Capitalised content words; at the start of a sentence only those that are no common word."""
+    """Capitalised content words; at the start of a sentence, only those that are not common words."""
     for at, (word, plain) in enumerate(zip(side.words, side.plain, strict=True)):
         if side.text.isupper() or not word.text[0].isupper() or not (is_content(plain) or word.text in _NO_PRONOUNS):
             continue
@@ -71,21 +71,21 @@ def _names_of(side: Side, guard: TargetGuard) -> Iterator[str]:
 
 
 def _may_be_common(plain: str, guard: TargetGuard) -> bool:
-    """Whether a capitalised word may owe its capital to its place."""
+    """Whether a word at the start of a sentence may be a common word."""
     if any(plain in row for row in _PEOPLES):
         return plain in _PEOPLES_AND_COMMON
-    return len(plain) < _SHORT_NAME or plain.endswith("ly") or any(map(guard.senses, plain.split("-")))
+    return len(plain) < _SHORT_NAME or plain.endswith("ly") or any(map(guard.synsets, plain.split("-")))
 
 
 def _bare_words(text: str) -> list[str]:
-    """Words as names are compared: without accents and hyphens, and without the dots of U.S."""
+    """Words normalised for comparison: without accents, hyphens, and the dots of U.S."""
     text = _DOTTED.sub(lambda dotted: dotted.group().replace(".", "") + " ", text)
     text = "".join(letter for letter in normalize("NFD", text) if not combining(letter))
     return [part for word in split_words(text) for part in word.text.split("-") if part[:1].isalnum()]
 
 
 def _spelled_out(short: str, words: Sequence[str]) -> list[str]:
-    """The words that an abbreviation stands for, one after the other; small words between them do not count."""
+    """The words that an abbreviation stands for, ignoring function words between them."""
     content = [word for word in words if is_content(word) and word != short]
     for at in range(len(content) - len(short) + 1 if len(short) > 1 else 0):
         run = content[at : at + len(short)]
@@ -95,7 +95,7 @@ def _spelled_out(short: str, words: Sequence[str]) -> list[str]:
 
 
 def _is_known(name: str, known: Set[str]) -> bool:
-    """Whether a name is there as it is, in the plural, in another spelling, or as the people of that country."""
+    """Whether a name is known: itself, its plural, another spelling, or the people of that country."""
     name = name.lower()
     forms = {name, name.removesuffix("s"), f"{name}s"}
     if forms & known or any(word[:2] == name[:2] and same_spelling(name, word) for word in known):

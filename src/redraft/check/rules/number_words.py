@@ -1,4 +1,4 @@
-"""Numbers as they are read from a text: "12", "twelve", "2.5 million", "two hundred and fifty"."""
+"""Numbers in digits and in words: "12", "twelve", "2.5 million", "two hundred and fifty"."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _BEFORE_DIGITS = word_set("mid early late post pre under over")  # mid-1990s; bu
 
 
 class Parts(NamedTuple):
-    """The words of a text, numbers split from what they are written together with: 18-year-old, 5km, twenty-five."""
+    """The words of a text, with numbers split from the rest of a word: 18-year-old, 5km, twenty-five."""
 
     text: tuple[str, ...]
-    word: tuple[int, ...]  # the word that each part belongs to
+    word: tuple[int, ...]  # the number of the word that each part belongs to
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Parts:
@@ -62,16 +62,16 @@ def _is_number_word(word: str) -> bool:
 
 
 class Number(NamedTuple):
-    """A number in a text, and the unit behind it where there is one."""
+    """A number in a text, with the unit after it, if any."""
 
     value: str  # canonical: "2500000" for 2.5 million, "5:30" for a time of day, morning or afternoon
-    start: int  # its parts
+    start: int  # in parts
     end: int
     unit: str
 
 
 def numbers_of(text: Sequence[str]) -> list[Number]:
-    """In order. "One" alone is no number here: it is mostly a pronoun."""
+    """The numbers of a text in order. "One" alone does not count: it is usually a pronoun."""
     found, at = [], 0
     while at < len(text):
         value, end = value_at(text, at)
@@ -83,7 +83,7 @@ def numbers_of(text: Sequence[str]) -> list[Number]:
 
 
 def _number(text: str, start: int, end: int, value: Fraction, unit: str) -> Number:
-    """A time of day is told from other numbers: 17:30, 5.30 pm, 5 o'clock."""
+    """A number; times of day (17:30, 5.30 pm, 5 o'clock) are recognised and normalised."""
     clock = _CLOCK.fullmatch(text)
     if clock and (":" in text or unit in TIMES_OF_DAY):
         hour = int(clock.group(1))
@@ -93,7 +93,7 @@ def _number(text: str, start: int, end: int, value: Fraction, unit: str) -> Numb
 
 
 def value_at(text: Sequence[str], at: int) -> tuple[Fraction | None, int]:
-    """The number that begins at a part, and where it ends."""
+    """The number that begins at a part, and its end."""
     if _ONE_NUMBER.fullmatch(text[at]):
         value, end = Fraction(text[at].replace(",", "").replace(":", ".")), at + 1
     elif text[at] == "half" and len(text) > at + 2 and text[at + 1] in ("a", "an") and text[at + 2] in _LARGE:
@@ -112,7 +112,7 @@ def value_at(text: Sequence[str], at: int) -> tuple[Fraction | None, int]:
 
 
 def _value_in_words(text: Sequence[str], at: int) -> tuple[int | None, int]:
-    """Two hundred and fifty thousand: a large number multiplies what is read so far, a small one is added to it."""
+    """Two hundred and fifty thousand: a large number multiplies the value so far, a small one is added to it."""
     total = current = 0
     end = at
     while end < len(text):
@@ -130,15 +130,15 @@ def _value_in_words(text: Sequence[str], at: int) -> tuple[int | None, int]:
 
 
 def _adds(word: str, current: int) -> bool:
-    """Whether a number word goes on with a number: five behind twenty or two hundred, but not behind six."""
-    behind_tens = current % 10 == 0 and current % 100 >= 20 and 0 < _SMALL.get(word, 0) < 10
-    return behind_tens or (current % 100 == 0 and (word in _TENS or word in _SMALL))
+    """Whether a number word continues a number: five after twenty or two hundred, but not after six."""
+    after_tens = current % 10 == 0 and current % 100 >= 20 and 0 < _SMALL.get(word, 0) < 10
+    return after_tens or (current % 100 == 0 and (word in _TENS or word in _SMALL))
 
 
 def _joins(text: Sequence[str], start: int, at: int) -> bool:
     """Whether "and" is part of a number: two hundred and fifty thousand; but not two hundred and three hundred."""
     if text[at] != "and" or at == start or text[at - 1] not in _LARGE or (start and text[start - 1] == "between"):
         return False
-    behind = [*takewhile(_is_number_word, text[at + 1 : at + 4])]
-    sizes = [_LARGE[word] for word in behind if word in _LARGE]
-    return bool(behind) and behind[0] not in _LARGE and all(size > _LARGE[text[at - 1]] for size in sizes)
+    following = [*takewhile(_is_number_word, text[at + 1 : at + 4])]
+    sizes = [_LARGE[word] for word in following if word in _LARGE]
+    return bool(following) and following[0] not in _LARGE and all(size > _LARGE[text[at - 1]] for size in sizes)

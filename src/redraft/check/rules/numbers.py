@@ -1,4 +1,4 @@
-"""Numbers and ordinals: those of one text that the other has in no form."""
+"""Rule: numbers and ordinals that the other text does not have in any form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FRACTIONS = {
     "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fifth": 5, "fifths": 5,
     "tenth": 10, "tenths": 10,
 }  # fmt: skip
-# Numbers that a word may stand for.
+# Numbers that a word may express.
 _IMPLIED = {
     "no": "0", "none": "0", "nothing": "0", "noon": "0:00", "midday": "0:00", "midnight": "0:00", "one": "1", "a": "1",
     "an": "1", "single": "1", "once": "1", "both": "2", "pair": "2", "couple": "2", "twin": "2", "twins": "2",
@@ -32,7 +32,7 @@ _IMPLIED = {
 
 
 def numbers(one: Side, two: Side) -> Iterator[Finding]:
-    """Numbers of one text that the other does not have in any form."""
+    """Numbers that the other text does not have in any form."""
     yield from difference("number", _unmatched(one, two), _unmatched(two, one))
 
 
@@ -46,21 +46,21 @@ def _unmatched(side: Side, other: Side) -> Iterator[str]:
 
 
 def ordinals(one: Side, two: Side) -> Iterator[Finding]:
-    """Ordinals in words come and go ("first" above all): only an exchange is found."""
-    lost, new = _ordinals_beyond(one, two), _ordinals_beyond(two, one)
+    """Exchanged ordinals. A lost or added one is ignored: words like "first" are often optional."""
+    lost, new = _unmatched_ordinals(one, two), _unmatched_ordinals(two, one)
     if lost and new:
         yield from difference("number", lost, new)
 
 
-def _ordinals_beyond(side: Side, other: Side) -> list[str]:
-    told = {number.value for number in other.numbers} | {ROMAN.get(word.text, "") for word in other.words}
-    told -= {number.value for number in side.numbers}
+def _unmatched_ordinals(side: Side, other: Side) -> list[str]:
+    known = {number.value for number in other.numbers} | {ROMAN.get(word.text, "") for word in other.words}
+    known -= {number.value for number in side.numbers}
     new = [word for word in side.plain if word in ORDINALS and word not in other.plain]
-    return [word for word in new if ORDINALS[word] not in told]
+    return [word for word in new if ORDINALS[word] not in known]
 
 
 def implied_numbers(side: Side) -> Iterator[str]:
-    """Numbers that a text says in another way: both, fifth, II, May, half, 25 %, one in four, the 19th century."""
+    """Numbers that a text expresses in another form: both, fifth, II, May, half, 25 %, one in four, 19th century."""
     yield from (_IMPLIED[word] for word in side.plain if word in _IMPLIED)
     yield from (ORDINALS[word] for word in side.plain if word in ORDINALS)
     yield from (ROMAN[word.text] for word in side.words if word.text in ROMAN)
@@ -77,7 +77,7 @@ def implied_numbers(side: Side) -> Iterator[str]:
 
 
 def _ordinal_before(text: Sequence[str], at: int) -> str | None:
-    """The 19th, the nineteenth."""
+    """The value of an ordinal before a part: 19th, nineteenth."""
     if at > 1 and text[at - 1] in ("st", "nd", "rd", "th") and text[at - 2].isdigit():
         return text[at - 2]
     return ORDINALS.get(text[at - 1]) if at else None
@@ -99,7 +99,7 @@ def _implied_by(number: Number, text: Sequence[str]) -> Iterator[str]:
 
 
 def _share(share: Fraction) -> Iterator[str]:
-    """Numbers by which a share may be told: 3/4 is three of four, or 75 per cent."""
+    """Numbers that can express a share: 3/4 is three of four, or 75 per cent."""
     yield from (str(share), str(int(100 * share)), str(round(100 * share)))
     if share.denominator <= 10:
         yield from (str(share.numerator), str(share.denominator))

@@ -1,4 +1,4 @@
-"""Tables of words and phrases, and where a text has them."""
+"""Tables of words and phrases, and their lookup in texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 class Run(NamedTuple):
-    """Words of a text, and the group to which a table assigns them."""
+    """A run of words in a text, and its group in a table."""
 
     start: int
     end: int
@@ -22,10 +22,10 @@ NOTHING = "nothing"
 
 
 class Phrases:
-    """Phrases of one or more words, each in a group. Of several in one place, the longest counts."""
+    """Phrases of one or more words, each in a group. Of several in one place, the longest is found."""
 
     def __init__(self, groups: Mapping[str, str]) -> None:
-        """group → its phrases, with commas between them; those in "nothing" only hide shorter ones."""
+        """groups: group → its phrases, separated by commas. Phrases in "nothing" only hide shorter ones."""
         self._group = {
             tuple(phrase.split()): group for group, phrases in groups.items() for phrase in phrases.split(",")
         }
@@ -48,7 +48,7 @@ class Phrases:
         return next((run for run in runs if run.group), None)
 
     def found_in(self, words: Sequence[str]) -> Iterator[Run]:
-        """In order, without overlaps."""
+        """Runs in order, without overlaps."""
         at = 0
         while at < len(words):
             run = self.starting_at(words, at)

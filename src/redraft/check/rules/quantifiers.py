@@ -1,4 +1,4 @@
-"""Quantifiers: all and some, often and rarely, any and every; and restrictions, "only" above all."""
+"""Rules: quantifiers (all, some; often, rarely; any, every) and restrictions ("only")."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ FAR_APART = {
 }  # fmt: skip
 _EVERY = word_set("every everyone everybody all")
 _ONLY = word_set("only solely exclusively merely")
-_AS_ONLY = word_set("just alone sole single unless except until but nothing exclusive simply no unique limited one")
+_ONLY_PARAPHRASES = word_set(
+    "just alone sole single unless except until but nothing exclusive simply no unique limited one"
+)
 
 
 def quantifiers(one: Side, two: Side) -> Iterator[Finding]:
-    """One quantifier in the place of another: all, some; often, rarely; any, every."""
+    """A quantifier exchanged for one that differs in meaning: all, some; often, rarely; any, every."""
     before, after = _quantified(one), _quantified(two)
     for lost in (group for group in before if group not in after):
         for new in (group for group in after if group not in before):
@@ -65,11 +67,11 @@ def _quantified(side: Side) -> dict[str, str]:
 
 
 def only(one: Side, two: Side) -> Iterator[Finding]:
-    """A restriction that only one side has; "not only" is none."""
+    """A restriction that only one side has; "not only" is not a restriction."""
     before, after = (
         [word for at, word in enumerate(side.plain) if word in _ONLY and (at == 0 or side.plain[at - 1] != "not")]
         for side in (one, two)
     )
     here, there = (one, two) if before else (two, one)
-    if bool(before) != bool(after) and _AS_ONLY.isdisjoint({*there.plain} - {*here.plain}):
+    if bool(before) != bool(after) and _ONLY_PARAPHRASES.isdisjoint({*there.plain} - {*here.plain}):
         yield from difference("quantifier", before, after)

@@ -1,4 +1,4 @@
-"""Units and currencies: their names, and how large the units are."""
+"""Units and currencies: their names and the sizes of units."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNIT_NAMES = {
     "am": "am, a . m, in the morning", "pm": "pm, p . m, in the afternoon, in the evening, at night",
     "o'clock": "o 'clock",
 }  # fmt: skip
-_ABBREVIATION = 2  # letters, at most; it has no plural: "ms" are no metres
+_ABBREVIATION = 2  # maximum letters of an abbreviation, which has no plural: "ms" are not metres
 
 
 def _with_plural(name: str) -> str:
@@ -33,7 +33,7 @@ def _with_plural(name: str) -> str:
 
 UNITS = Phrases({unit: ", ".join(map(_with_plural, names.split(", "))) for unit, names in _UNIT_NAMES.items()})
 TIMES_OF_DAY = frozenset({"am", "pm", "o'clock"})
-# What is measured → how large its units are.
+# Quantity → the sizes of its units.
 _SIZES = {
     "length": "millimetre 1, centimetre 10, metre 1e3, kilometre 1e6, inch 25.4, foot 304.8, yard 914.4, mile 1609344",
     "mass": "microgram 1e-3, milligram 1, gram 1e3, kilogram 1e6, tonne 1e9, ounce 28350, pound 453592, stone 6350293",

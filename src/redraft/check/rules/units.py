@@ -1,4 +1,4 @@
-"""Units and amounts of money: another one behind the same number."""
+"""Rules: units and currencies that differ for the same number."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from redraft.check.rules.number_words import Number
 from redraft.check.rules.rule_types import Finding, Side, difference
 from redraft.check.rules.unit_names import CURRENCIES, UNIT_SIZE, UNITS
 
-_ROUNDED = Fraction(4, 100)  # how far apart amounts may be that are the same in two units: 5 miles, 8 km
+_TOLERANCE = Fraction(4, 100)  # relative difference between rounded conversions: 5 miles, 8 km
 _ONE_OF = frozenset({"a", "an", "one", "half", "per", "each", "every", "the"})
 
 
 class _Amount(NamedTuple):
-    """How much of what is measured, and in which unit it is told."""
+    """A measured amount: its quantity, its size in base units, and the unit in which it is stated."""
 
     measured: str
     size: Fraction
@@ -24,7 +24,7 @@ class _Amount(NamedTuple):
 
 
 def units(one: Side, two: Side) -> Iterator[Finding]:
-    """Another unit behind the same number."""
+    """Different units of the same number."""
     before, after = _measured(one), _measured(two)
     for value in before:
         if value in after and before[value].keys().isdisjoint(after[value]):
@@ -32,7 +32,7 @@ def units(one: Side, two: Side) -> Iterator[Finding]:
 
 
 def _measured(side: Side) -> dict[str, dict[str, str]]:
-    """Number → its units, each as it stands with the number."""
+    """Number → its units, each with the text of number and unit."""
     found: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for number in side.numbers:
         if number.unit and number.unit != "o'clock":
@@ -44,7 +44,7 @@ def _measured(side: Side) -> dict[str, dict[str, str]]:
 
 
 def amounts_of(side: Side) -> Iterator[_Amount]:
-    """Amounts with a unit, also without a number: a week, half an hour."""
+    """Amounts with a unit, including those without a number: a week, half an hour."""
     yield from (amount for number in side.numbers if (amount := amount_of(number)))
     text = side.parts.text
     for at in range(1, len(text)):
@@ -64,11 +64,11 @@ def amount_of(number: Number) -> _Amount | None:
 def is_same_amount(one: _Amount | None, other: _Amount) -> bool:
     if one is None or one.measured != other.measured or one.unit == other.unit:
         return one == other
-    return abs(one.size - other.size) <= _ROUNDED * max(one.size, other.size)
+    return abs(one.size - other.size) <= _TOLERANCE * max(one.size, other.size)
 
 
 def currencies(one: Side, two: Side) -> Iterator[Finding]:
-    """Currency signs that only one side has, where the other does not name the currency in words."""
+    """Currency signs that only one side has, unless the other names the currency in words."""
     lost, new = (
         [sign for sign, names in CURRENCIES.items()
          if sign in side.text and sign not in other.text and names.isdisjoint(other.plain)]

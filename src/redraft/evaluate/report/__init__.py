@@ -1,1 +1,1 @@
-"""Figures for people: text, Markdown, LaTeX, and a page to look at."""
+"""Evaluation reports as plain text, Markdown, LaTeX, JSON and HTML."""

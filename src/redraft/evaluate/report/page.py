@@ -1,4 +1,4 @@
-"""One page that needs nothing else: table, intervals, plots, and the sentences where the systems differ most."""
+"""A self-contained HTML report: score table, intervals, plots, and the sentences where the systems differ most."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from redraft.evaluate.fkgl import Fkgl
 from redraft.evaluate.measures import Array, tokenized
 from redraft.evaluate.report.columns import (
     COLUMNS,
-    best_of,
-    said,
-    shown_columns,
-    shown_interval,
-    shown_value,
+    best_systems,
+    describe_comparison,
+    figure_columns,
+    format_interval,
+    format_value,
 )
-from redraft.evaluate.report.plots import Point, escape, histograms, scatter, whiskers
+from redraft.evaluate.report.plots import Point, escape, histograms, interval_plot, scatter
 from redraft.evaluate.report.score_tables import heading, signatures
 from redraft.evaluate.scores import Comparison, Scores
 from redraft.text.word_diff import diff_words
 
-_SHOWN = 10  # sentences in each direction
+_LISTED = 10  # sentences listed in each direction
 
 
 def to_html(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
-    """The whole page, without scripts: text of a corpus or a system can only ever be shown."""
+    """The whole page. It has no scripts, and all corpus and system text is escaped."""
     style = files("redraft.evaluate.report").joinpath("page.css").read_text(encoding="utf-8")
-    title = _listed([system.name for system in systems])
+    title = _join_names([system.name for system in systems])
     notices = dict.fromkeys(notice for system in systems for notice in (*system.corpus.notices, *system.notices))
-    picked = _picked(systems)
+    selected = _selected_sentences(systems)
     return "\n".join([
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -41,9 +41,9 @@ def to_html(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -
         f'<p class="about">{escape(heading(systems))}</p>',
         _verdicts(comparisons),
         _table(systems),
-        '<p class="key">Below each figure the interval that holds 95 % of its values when the sentences are drawn '
-        "anew; the best of a column is bold. Figures depend on their settings, listed at the end.</p>",
-        *(_sentences(systems, picked) if picked else ()),
+        '<p class="key">Below each score: its 95 % bootstrap interval. The best score of a column is bold. '
+        "Scores depend on the settings listed at the end.</p>",
+        *(_sentences(systems, selected) if selected else ()),
         "<h2>Settings</h2>",
         *(f"<p><code>{escape(line)}</code></p>" for line in signatures(systems)),
         *(f"<p><code>{escape(line)}</code></p>" for line in dict.fromkeys(each.test for each in comparisons)),
@@ -53,21 +53,21 @@ def to_html(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -
     ])  # fmt: skip
 
 
-def _sentences(systems: Sequence[Scores], picked: Sequence[int]) -> list[str]:
-    """Plots of all sentences, and some to read."""
+def _sentences(systems: Sequence[Scores], selected: Sequence[int]) -> list[str]:
+    """Plots of all sentences, then the selected sentences in full."""
     first, last = escape(systems[0].name), escape(systems[-1].name)
     return [
-        "<h2>Side by side</h2>" if len(systems) > 1 else "<h2>Sentence by sentence</h2>",
-        f'<div class="plots">{"".join(_plots(systems, set(picked)))}</div>',
+        "<h2>System comparison</h2>" if len(systems) > 1 else "<h2>Sentence scores</h2>",
+        f'<div class="plots">{"".join(_plots(systems, set(selected)))}</div>',
         f"<h2>Where {last} and {first} differ most</h2>" if len(systems) > 1 else "<h2>Highest and lowest SARI</h2>",
-        '<p class="key">Against the source: <ins>added</ins>, kept, <del>deleted</del>.</p>',
-        *(_sentence(systems, row) for row in picked),
+        '<p class="key">Compared with the source: <ins>added</ins>, kept, <del>deleted</del>.</p>',
+        *(_sentence(systems, row) for row in selected),
     ]
 
 
 def _verdicts(comparisons: Sequence[Comparison]) -> str:
     items = [
-        f'<li class="{"sure" if comparison.sure else "unsure"}">{escape(said(comparison))}</li>'
+        f'<li class="{"significant" if comparison.significant else ""}">{escape(describe_comparison(comparison))}</li>'
         for comparison in comparisons
         if comparison.figure in ("sari", "bleu", "bertscore", "fkgl")
     ]
@@ -75,13 +75,13 @@ def _verdicts(comparisons: Sequence[Comparison]) -> str:
 
 
 def _table(systems: Sequence[Scores]) -> str:
-    names = shown_columns(systems)
+    names = figure_columns(systems)
     head = "".join(f'<th title="{escape(COLUMNS[name].about)}">{escape(COLUMNS[name].title)}</th>' for name in names)
     rows = []
     for system in systems:
         cells = [
-            f'<td class="{"best" if system.name in best_of(systems, name) else ""}">{shown_value(system, name)}'
-            f"<small>{shown_interval(system, name)}</small></td>"
+            f'<td class="{"best" if system.name in best_systems(systems, name) else ""}">{format_value(system, name)}'
+            f"<small>{format_interval(system, name)}</small></td>"
             for name in names
         ]
         rows.append(f"<tr><th>{escape(system.name)}</th>{''.join(cells)}</tr>")
@@ -102,20 +102,20 @@ def _plots(systems: Sequence[Scores], linked: set[int]) -> list[str]:
             ]
             caption = (
                 f"SARI of each sentence. {other.name} is above the line in {_count(y > x)}, "
-                f"below in {_count(y < x)}, level in {_count(y == x)}."
+                f"below in {_count(y < x)}, on it in {_count(y == x)}."
             )
             plots.append(_figure(scatter(points, f"SARI of {first.name}", f"SARI of {other.name}"), caption))
         rows = {system.name: _values(system, "sari") for system in systems if system.figures["sari"].interval}
         if rows:
-            plots.append(_figure(whiskers(rows, "SARI"), "SARI of the corpus with intervals of 95 %."))
+            plots.append(_figure(interval_plot(rows, "SARI"), "Corpus SARI with 95 % intervals."))
     else:
         plots.append(_figure(histograms([("", first.by_sentence("sari"))], "SARI"), "SARI of each sentence."))
     texts = [("source", first.corpus.sources), *((system.name, system.outputs) for system in systems)]
     lengths = [(name, np.array([len(tokenized(text).split()) for text in rows], float)) for name, rows in texts]
-    plots.append(_figure(histograms(lengths, "words"), "Length of each sentence, before and after."))
+    plots.append(_figure(histograms(lengths, "words"), "Sentence length in words, sources and outputs."))
     grades = [(name, _grades(rows)) for name, rows in texts]
     plots.append(
-        _figure(histograms(grades, "FKGL"), "School grade of each sentence, before and after: left is easier.")
+        _figure(histograms(grades, "FKGL"), "School grade of each sentence, sources and outputs; lower is easier.")
     )
     return plots
 
@@ -128,32 +128,32 @@ def _sentence(systems: Sequence[Scores], row: int) -> str:
         f'<p><span class="who">source</span><span>{escape(corpus.sources[row])}</span></p>',
     ]
     for system in systems:
-        text = _marked(corpus.sources[row], system.outputs[row])
+        text = _diff_html(corpus.sources[row], system.outputs[row])
         lines.append(f'<p><span class="who">{escape(system.name)}</span><span>{text}</span></p>')
     references = "".join(f"<p>{escape(reference[row])}</p>" for reference in corpus.references)
     return "".join([*lines, f"<details><summary>references</summary>{references}</details></article>"])
 
 
-def _marked(source: str, output: str) -> str:
+def _diff_html(source: str, output: str) -> str:
     tags = {"added": "ins", "deleted": "del"}
     parts: list[str] = []
     for piece in diff_words(source, output):
-        gap = " " if piece.text.startswith(" ") else ""
+        space = " " if piece.text.startswith(" ") else ""
         text, tag = escape(piece.text.removeprefix(" ")), tags.get(piece.kind)
-        parts.append(f"{gap or (' ' if parts and tag else '')}<{tag}>{text}</{tag}>" if tag else f"{gap}{text}")
+        parts.append(f"{space or (' ' if parts and tag else '')}<{tag}>{text}</{tag}>" if tag else f"{space}{text}")
     return "".join(parts)
 
 
-def _picked(systems: Sequence[Scores]) -> list[int]:
-    """Sentences to read: where the last system gains most on the first and where it loses most; or of one, the ends."""
+def _selected_sentences(systems: Sequence[Scores]) -> list[int]:
+    """The sentences where the last system is furthest above and below the first; for one system, its best and worst."""
     if any("sari" not in system.figures for system in systems):
         return []
     gain = systems[-1].by_sentence("sari")
     if len(systems) > 1:
         gain = gain - systems[0].by_sentence("sari")
     order = np.argsort(-gain, kind="stable").tolist()
-    best = [row for row in order[:_SHOWN] if len(systems) == 1 or gain[row] > 0]
-    worst = [row for row in order[::-1][:_SHOWN] if (len(systems) == 1 or gain[row] < 0) and row not in best]
+    best = [row for row in order[:_LISTED] if len(systems) == 1 or gain[row] > 0]
+    worst = [row for row in order[::-1][:_LISTED] if (len(systems) == 1 or gain[row] < 0) and row not in best]
     return [*best, *worst]
 
 
@@ -172,7 +172,7 @@ def _grades(texts: Sequence[str]) -> Array:
     return fkgl.figures(np.array([fkgl.count_one(text) for text in texts], dtype=float).reshape(-1, 3))["fkgl"]
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

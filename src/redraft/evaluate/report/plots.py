@@ -1,4 +1,4 @@
-"""Plots as SVG: plain marks that the page's style sheet colours, for light and dark alike."""
+"""SVG plots. The page's style sheet defines their colours, for the light and the dark theme."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from redraft.evaluate.measures import Array
 
 
 def escape(text: str) -> str:
-    """Text for a page; control characters, which HTML forbids, become a sign that can be seen."""
+    """Escape text for HTML. Control characters, which HTML forbids, become U+FFFD."""
     return html.escape("".join(sign if sign.isprintable() or sign.isspace() else "\ufffd" for sign in text))
 
 
@@ -20,13 +20,13 @@ def escape(text: str) -> str:
 class Point:
     x: float
     y: float
-    label: str  # shown when pointed at
+    label: str  # tooltip
     link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from `low` to `high` on the way from `start` to `end` of a picture."""
+    """A linear axis: values from `low` to `high` map to pixels from `start` to `end`."""
 
     low: float
     high: float
@@ -46,7 +46,7 @@ class Scale:
 
 
 def scatter(points: Sequence[Point], x_title: str, y_title: str, *, limit: float = 100) -> str:
-    """A dot for each sentence, with the diagonal on which the two systems are equal."""
+    """One dot per sentence, with the diagonal where the two systems are equal."""
     size, left, bottom = 420, 52, 48
     x, y = Scale(0, limit, left, size - 14), Scale(0, limit, size - bottom, 8)
     parts = [_axis_x(x, size - bottom, x_title), _axis_y(y, left, y_title)]
@@ -56,12 +56,12 @@ def scatter(points: Sequence[Point], x_title: str, y_title: str, *, limit: float
         title = f"<title>{escape(point.label)}</title>"
         dot = f'<circle class="{kind}" cx="{x(point.x)}" cy="{y(point.y)}" r="3.5">{title}</circle>'
         parts.append(f'<a href="#{point.link}">{dot}</a>' if point.link else dot)
-    about = f"{x_title} against {y_title}, one dot a sentence"
+    about = f"{y_title} against {x_title}, one dot per sentence"
     return _picture(size, size, "".join(parts), about)
 
 
 def histograms(rows: Sequence[tuple[str, Array]], title: str, *, bins: int = 24) -> str:
-    """The same axis for every row, so that distributions can be compared by eye; a line marks each mean."""
+    """One histogram per row on a shared x axis, with a line at each mean."""
     high = float(np.quantile(np.concatenate([values for _, values in rows]), 0.99)) or 1.0
     edges = np.linspace(0, np.ceil(high), bins + 1)
     width, left, row_height, bottom = 420, 8, 62, 44
@@ -87,8 +87,8 @@ def histograms(rows: Sequence[tuple[str, Array]], title: str, *, bins: int = 24)
     return _picture(width, height, "".join(parts), f"{title}: {', '.join(name for name, _ in rows)}")
 
 
-def whiskers(rows: Mapping[str, tuple[float, float, float]], title: str) -> str:
-    """A value with its interval for each system, on one axis."""
+def interval_plot(rows: Mapping[str, tuple[float, float, float]], title: str) -> str:
+    """A value with its interval for each system, on a shared axis."""
     width, left, row_height, bottom = 420, 8, 34, 40
     height = row_height * len(rows) + bottom
     low, high = min(row[1] for row in rows.values()), max(row[2] for row in rows.values())
@@ -103,17 +103,17 @@ def whiskers(rows: Mapping[str, tuple[float, float, float]], title: str) -> str:
             f'<circle class="{_colour(number + 1)}" cx="{x(value)}" cy="{y}" r="5">'
             f"<title>{value:.2f} [{start:.2f}, {end:.2f}]</title></circle>"
         )
-    return _picture(width, height, "".join(parts), f"{title} with intervals of 95 %")
+    return _picture(width, height, "".join(parts), f"{title} with 95 % intervals")
 
 
 def _panel(values: Sequence[float], top: float, tall: float) -> Scale:
-    """An axis for these values, upwards."""
+    """A vertical axis for these values."""
     room = (max(values) - min(values) or 1) * 0.08
     return Scale(min(values) - room, max(values) + room, top + tall, top)
 
 
-def curves(rows: Sequence[tuple[str, Sequence[tuple[float, float]]]], x_title: str, *, marked: float | None) -> str:
-    """Rows of points as curves, each in a panel of its own over one axis; a line stands where it is `marked`."""
+def line_plot(rows: Sequence[tuple[str, Sequence[tuple[float, float]]]], x_title: str, *, marked: float | None) -> str:
+    """One line plot per row in its own panel, on a shared x axis. `marked` draws a vertical line at that x value."""
     width, panel, bottom = 420, 150, 48
     height = panel * len(rows) + bottom
     scales = [_panel([value for _, value in points], panel * number + 14, panel - 24)
@@ -124,9 +124,9 @@ def curves(rows: Sequence[tuple[str, Sequence[tuple[float, float]]]], x_title: s
     for number, ((name, points), y) in enumerate(zip(rows, scales, strict=True)):
         colour = _colour(number + 1)
         parts.append(_axis_y(y, left, name))
-        places = " ".join(f"{x(at)},{y(value)}" for at, value in points)
-        parts.append(f'<polyline class="curve {colour}" points="{places}"/>')
-        for at, value in points if len(points) <= 40 else ():  # more would hide the curve
+        coordinates = " ".join(f"{x(at)},{y(value)}" for at, value in points)
+        parts.append(f'<polyline class="curve {colour}" points="{coordinates}"/>')
+        for at, value in points if len(points) <= 40 else ():  # more points would hide the line
             title = f"<title>{at:g}: {value:.3f}</title>"
             parts.append(f'<circle class="{colour}" cx="{x(at)}" cy="{y(value)}" r="2.5">{title}</circle>')
     if marked is not None:
@@ -134,19 +134,19 @@ def curves(rows: Sequence[tuple[str, Sequence[tuple[float, float]]]], x_title: s
     return _picture(width, height, "".join(parts), f"{' and '.join(name for name, _ in rows)} against {x_title}")
 
 
-def alone(picture: str) -> str:
-    """A picture as a file of its own, with the colours that a page would have given it."""
+def standalone_svg(picture: str) -> str:
+    """The plot as a standalone SVG file with its own style sheet."""
     style = (
         "svg{background:#fff;font-family:system-ui,sans-serif}text{font-size:12px;fill:#5b6472}"
         ".title{fill:#1d2430}.grid{stroke:#dfe2e7}.even{stroke:#5b6472;stroke-dasharray:4 4}"
         ".row1{fill:#b4530f;stroke:#b4530f}.row2{fill:#1c5fb0;stroke:#1c5fb0}.curve{fill:none;stroke-width:1.5}"
     )
-    opened, rest = picture.split(">", 1)
-    return f'{opened} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}\n'
+    head, rest = picture.split(">", 1)
+    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}\n'
 
 
 def _colour(number: int) -> str:
-    """The class of a row: 0 are the sources; the systems take turns with four colours."""
+    """The CSS class of a row: row0 for sources, then four colours in rotation."""
     return f"row{(number - 1) % 4 + 1 if number else 0}"
 
 

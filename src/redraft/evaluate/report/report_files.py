@@ -1,4 +1,4 @@
-"""Reports as files: the ending of a name says which kind."""
+"""Write reports to files; the suffix selects the format."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from redraft.errors import ConfigError
-from redraft.evaluate.report.columns import better
+from redraft.evaluate.report.columns import better_system
 from redraft.evaluate.report.page import to_html
 from redraft.evaluate.report.score_tables import to_latex, to_markdown
 from redraft.evaluate.scores import Comparison, Scores
-from redraft.files import replacing
+from redraft.files import atomic_write
 
 Writer = Callable[[Sequence[Scores], Sequence[Comparison]], str]
 
@@ -26,34 +26,36 @@ WRITERS: dict[str, Writer] = {
 
 
 def check_report(path: str, inputs: Iterable[str] = ()) -> None:
-    """Refuse a report that could not be written, or would replace what is to be read, before hours of scoring."""
+    """Refuse, before any scoring, a report path that cannot be written or is also an input."""
     if os.path.realpath(path) in map(os.path.realpath, inputs):
-        raise ConfigError(f"--report {path} is also an input.", "Name another file.")
+        raise ConfigError(f"--report {path} is also an input.", "Give another file name.")
     if os.path.splitext(path)[1] not in WRITERS:
-        raise ConfigError(f"--report {path}: its ending says no kind of report.", f"Use one of {', '.join(WRITERS)}.")
+        raise ConfigError(
+            f"--report {path}: the report format is not known.", f"Use one of these suffixes: {', '.join(WRITERS)}."
+        )
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):
-        raise ConfigError(f"--report {path} cannot be written.", "Name a file in a folder that exists.")
+        raise ConfigError(f"--report {path} cannot be written.", "Give a file in an existing folder.")
 
 
 def write_report(path: str, systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> None:
     check_report(path)
     names = [system.name for system in systems]
     if len(set(names)) < len(names):
-        raise ConfigError(f"two systems have the same name: {', '.join(names)}.", "Give each a name of its own.")
-    write_page(path, WRITERS[os.path.splitext(path)[1]](systems, comparisons))
+        raise ConfigError(f"two systems have the same name: {', '.join(names)}.", "Give each system a different name.")
+    write_report_text(path, WRITERS[os.path.splitext(path)[1]](systems, comparisons))
 
 
-def write_page(path: str, text: str) -> None:
-    with replacing(Path(os.path.realpath(path))) as file:
+def write_report_text(path: str, text: str) -> None:
+    with atomic_write(Path(os.path.realpath(path))) as file:
         file.write(text.encode("utf-8"))
 
 
 def to_json(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> list[dict[str, Any]]:
-    """One object for each system; what differs from the first is under `compared`."""
+    """One object per system; the comparison with the first system is under `compared`."""
     objects = []
     for system in systems:
         obj = system.to_json()
-        compared = {one.figure: _compared(one) for one in comparisons if one.other == system.name}
+        compared = {one.figure: _comparison_json(one) for one in comparisons if one.other == system.name}
         objects.append({**obj, "compared": compared} if compared else obj)
     return objects
 
@@ -62,12 +64,12 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
-def _compared(comparison: Comparison) -> dict[str, Any]:
+def _comparison_json(comparison: Comparison) -> dict[str, Any]:
     return {
         "with": comparison.one,
         "difference": comparison.difference,
         "interval": [comparison.low, comparison.high],
         "p": comparison.p,
-        "better": better(comparison),
+        "better": better_system(comparison),
         "test": comparison.test,
     }

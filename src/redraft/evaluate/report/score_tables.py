@@ -1,4 +1,4 @@
-"""The table of figures as plain text, Markdown and LaTeX."""
+"""Score tables as plain text, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from collections.abc import Sequence
 
 from redraft.evaluate.report.columns import (
     COLUMNS,
-    best_of,
-    said,
-    shown_columns,
-    shown_interval,
-    shown_value,
+    best_systems,
+    describe_comparison,
+    figure_columns,
+    format_interval,
+    format_value,
 )
 from redraft.evaluate.scores import Comparison, Scores
 
-_PAPER = ("sari", "add", "keep", "del", "bleu", "bertscore", "fkgl", "len")  # the columns of published tables
+_PAPER = ("sari", "add", "keep", "del", "bleu", "bertscore", "fkgl", "len")  # the columns that papers report
 
 
 def to_text(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
-    """For a terminal: a figure a row, with its interval."""
+    """For a terminal: one score per row, with its interval."""
     rows = [["", *(system.name for system in systems)]]
-    for name in shown_columns(systems):
+    for name in figure_columns(systems):
         rows.append([COLUMNS[name].title, *(_with_interval(system, name) for system in systems)])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = [f"{heading(systems)}, intervals of 95 %"] if _has_intervals(systems) else [heading(systems)]
+    lines = [f"{heading(systems)}, 95 % intervals"] if _has_intervals(systems) else [heading(systems)]
     lines += ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    lines += [said(comparison) for comparison in comparisons]
+    lines += [describe_comparison(comparison) for comparison in comparisons]
     return "\n".join([*lines, *signatures(systems)])
 
 
 def to_markdown(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
-    """For a README: a system a row, the best of each column in bold."""
-    names = shown_columns(systems)
+    """For a README: one system per row, the best score of each column in bold."""
+    names = figure_columns(systems)
     lines = [f"{heading(systems)}", "", "| " + " | ".join(["", *(COLUMNS[name].title for name in names)]) + " |"]
     lines.append("|---" * (len(names) + 1) + "|")
     for system in systems:
         cells = [_markdown(system.name)]
         for name in names:
-            value = shown_value(system, name)
-            value = f"**{value}**" if system.name in best_of(systems, name) else value
-            cells.append(f"{value} {shown_interval(system, name)}".strip())
+            value = format_value(system, name)
+            value = f"**{value}**" if system.name in best_systems(systems, name) else value
+            cells.append(f"{value} {format_interval(system, name)}".strip())
         lines.append("| " + " | ".join(cells) + " |")
     if comparisons:
-        lines += ["", *(f"* {_markdown(said(comparison))}" for comparison in comparisons)]
+        lines += ["", *(f"* {_markdown(describe_comparison(comparison))}" for comparison in comparisons)]
     return "\n".join([*lines, "", *(f"`{line}`" for line in signatures(systems)), ""])
 
 
 def to_latex(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) -> str:
-    """The layout of published tables, for `booktabs`; a dagger marks what differs from the first system."""
-    names = [name for name in shown_columns(systems) if name in _PAPER] or shown_columns(systems)
-    sure = {(one.other, one.figure) for one in comparisons if one.sure}
+    """The layout of tables in papers, for `booktabs`. A dagger marks a significant difference from the first system."""
+    names = [name for name in figure_columns(systems) if name in _PAPER] or figure_columns(systems)
+    significant = {(one.other, one.figure) for one in comparisons if one.significant}
     arrows = {"higher": r" $\uparrow$", "lower": r" $\downarrow$", "": ""}
     head = " & ".join(_latex(COLUMNS[name].title) + arrows[COLUMNS[name].better] for name in names)
     lines = [f"% {line}" for line in signatures(systems)]
@@ -59,9 +59,9 @@ def to_latex(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) 
     for system in systems:
         cells = [_latex(system.name)]
         for name in names:
-            value = shown_value(system, name)
-            value = rf"\textbf{{{value}}}" if system.name in best_of(systems, name) else value
-            cells.append(value + (r"$^\dagger$" if (system.name, name) in sure else ""))
+            value = format_value(system, name)
+            value = rf"\textbf{{{value}}}" if system.name in best_systems(systems, name) else value
+            cells.append(value + (r"$^\dagger$" if (system.name, name) in significant else ""))
         lines.append(" & ".join(cells) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
 
@@ -69,12 +69,14 @@ def to_latex(systems: Sequence[Scores], comparisons: Sequence[Comparison] = ()) 
 def heading(systems: Sequence[Scores]) -> str:
     corpus = systems[0].corpus
     which = {"first": "the first reference", "all": _counted(len(corpus.references), "reference")}
-    references = f", {which.get(corpus.numbers, f'reference {corpus.numbers}')}" if corpus.references else ""
+    references = (
+        f", {which.get(corpus.reference_choice, f'reference {corpus.reference_choice}')}" if corpus.references else ""
+    )
     return f"{corpus.name}/{corpus.split}: {_counted(len(corpus), 'sentence')}{references}"
 
 
 def signatures(systems: Sequence[Scores]) -> list[str]:
-    """The distinct signatures: systems scored in the same way share one."""
+    """The distinct signatures. Systems scored with the same settings share one."""
     return list(dict.fromkeys(system.signature for system in systems))
 
 
@@ -83,11 +85,11 @@ def _counted(number: int, word: str) -> str:
 
 
 def _with_interval(system: Scores, name: str) -> str:
-    return f"{shown_value(system, name)} {shown_interval(system, name)}".strip()
+    return f"{format_value(system, name)} {format_interval(system, name)}".strip()
 
 
 def _has_intervals(systems: Sequence[Scores]) -> bool:
-    return any(shown_interval(system, name) for system in systems for name in shown_columns(systems))
+    return any(format_interval(system, name) for system in systems for name in figure_columns(systems))
 
 
 def _markdown(text: str) -> str:
@@ -95,6 +97,6 @@ def _markdown(text: str) -> str:
 
 
 def _latex(text: str) -> str:
-    signs = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    escaped = "".join(signs.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)
-    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped  # else an argument of the command before
+    replacements = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    escaped = "".join(replacements.get(sign, f"\\{sign}" if sign in "&%$#_{}" else sign) for sign in text)
+    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped  # else LaTeX reads it as an argument

@@ -1,7 +1,8 @@
-"""Trains the word aligner: on gold alignments and, where plain pairs are given, on made-up ones and what teachers link.
+"""Trains the word aligner on gold alignments; with unlabelled pairs, also on synthetic and teacher-labelled pairs.
 
-With pairs, a few teachers are trained first, each from its own seed, on gold and on pairs made up from single
-sentences. The mean of what they say of the plain pairs is then learned by the aligner that is kept, beside the gold.
+With unlabelled pairs, several teachers are trained first, each with its own random seed, on gold and synthetic pairs.
+The aligner is then trained on gold pairs, synthetic pairs, and the mean of the teachers' link probabilities for the
+unlabelled pairs (soft labels).
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import random
-import time
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
@@ -26,272 +26,226 @@ from redraft.align.links import Links
 from redraft.align.trained_aligner import TrainedAligner, links_above
 from redraft.align.word_batches import PairReader
 from redraft.errors import ConfigError
-from redraft.evaluate.alignment_scores import score_different, score_links
+from redraft.evaluate.alignment_scores import score_links, score_non_identical
 from redraft.files import digest
 from redraft.fit.aligner.gold_splits import GoldSets, check_files, read_sets, training_files
-from redraft.fit.aligner.unlabelled_pairs import Labelled, PlainPairs, SoftPair
-from redraft.fit.checkpoints import open_checkpoint, restore_rng_state, rng_state, save_checkpoint
-from redraft.fit.schedules import ema_decay, learning_rate_factor
+from redraft.fit.aligner.unlabelled_pairs import LabelledPair, SoftPair, UnlabelledPairs, WordPair
+from redraft.fit.checkpoints import CheckpointFile, check_same_run
+from redraft.fit.training_loop import Figures, LoopSettings, TrainingLoop, linear_schedule
 from redraft.progress_bar import Say
-from redraft.reading import member, read_json
+from redraft.reading import read_json, typed_member
 from redraft.trust import loading
 
-_EVERY = 200  # steps between checkpoints
+_SAVE_EVERY = 200  # steps between checkpoints
+_REPORT_EVERY = 50  # steps between rows of the log
 
 
 @dataclass(frozen=True)
 class AlignerTraining:
-    """Everything the outcome depends on but the data and the machine."""
+    """Everything that the trained weights depend on, apart from the data and the machine."""
 
     epochs: int = 10
-    batch: int = 64
-    encoder_rate: float = 2e-4
-    head_rate: float = 1.5e-3
+    batch: int = 64  # sentence pairs
+    encoder_learning_rate: float = 2e-4  # peak
+    head_learning_rate: float = 1.5e-3  # peak
     warm_up: float = 0.06  # share of the steps
     weight_decay: float = 0.01
-    other_share: float = 0.7  # of the epochs, the first ones, in which the other corpora are read too
-    average: float = 0.995  # of the moving average of the weights, which is what is kept
-    hidden_words: float = 0.05  # share of the words that the encoder does not get to see
-    held: int = 200  # pairs of each training file that only choose the threshold
-    teachers: int = 3  # where plain pairs are given
-    made: int = 30_000  # made-up pairs, for a teacher and for the aligner alike
-    plain: int = 60_000  # pairs that the teachers link, at most
-    longest: int = 256  # tokens; longer pairs are not trained on
+    other_share: float = 0.7  # share of the epochs, from the first on, that also read the other corpora
+    ema_decay: float = 0.995  # of the moving average of the weights, which becomes the aligner
+    masked_words: float = 0.05  # share of the words that are masked for the encoder
+    held_out: int = 200  # pairs of each training file that are used only to choose the threshold
+    teachers: int = 3  # if unlabelled pairs are given
+    synthetic: int = 30_000  # synthetic pairs for each teacher, and for the aligner
+    unlabelled: int = 60_000  # unlabelled pairs that the teachers label, at most
+    max_tokens: int = 256  # longer pairs are not trained on
     seed: int = 0
     head: HeadConfig = field(default_factory=HeadConfig)
 
 
 def train_aligner(
     encoder: str, folder: str | Path, out: str | Path, settings: AlignerTraining | None = None, *,
-    leave_out: Sequence[str] = (), plain: PlainPairs | None = None, device: str | None = None, say: Say = print,
+    leave_out: Sequence[str] = (), unlabelled: UnlabelledPairs | None = None, device: str | None = None,
+    say: Say = print,
 ) -> Path:  # fmt: skip
-    """Train on the gold alignments of a folder and write an aligner to `out`; a run that was killed goes on.
+    """Train on the gold alignments of a folder and write an aligner to `out`; resumes from the last checkpoint.
 
-    `leave_out`: beginnings of the names of files that are not trained on.
+    `leave_out`: prefixes of the names of files that are not trained on.
     """
     settings, out = settings or AlignerTraining(), Path(out)
-    identity = _identity_of(encoder, folder, settings, plain, leave_out)
-    if _is_finished(out, identity):
-        say(f"{out}: this training is finished, and nothing was done.")
+    run = _run_of(encoder, folder, settings, unlabelled, leave_out)
+    if _is_finished(out, run):
+        say(f"{out}: this training is already finished; nothing to do.")
         return out
-    extra: list[Labelled] = []
-    if plain is not None:
+    extra: list[LabelledPair] = []
+    if unlabelled is not None:
         teachers = [
             train_teacher(
-                number, encoder, folder, out, settings, leave_out=leave_out, plain=plain, device=device, say=say
+                number, encoder, folder, out, settings, leave_out=leave_out, unlabelled=unlabelled, device=device,
+                say=say,
             )
             for number in range(settings.teachers)
-        ]
-        drawn = plain.drawn(settings.plain, settings.seed)
-        extra = plain.made(settings.made, settings.seed) + linked_by(teachers, drawn, device=device, say=say)
-    return _train(identity, folder, leave_out, out, settings, extra, device, say)
+        ]  # fmt: skip
+        sample = unlabelled.sample(settings.unlabelled, settings.seed)
+        extra = unlabelled.synthetic(settings.synthetic, settings.seed)
+        extra += label_by_teachers(teachers, sample, device=device, say=say)
+    return _train(run, folder, leave_out, out, settings, extra, device, say)
 
 
 def train_teacher(
     number: int, encoder: str, folder: str | Path, out: str | Path, settings: AlignerTraining, *,
-    leave_out: Sequence[str] = (), plain: PlainPairs, device: str | None = None, say: Say = print,
+    leave_out: Sequence[str] = (), unlabelled: UnlabelledPairs, device: str | None = None, say: Say = print,
 ) -> Path:  # fmt: skip
-    """One teacher, in a folder of `out`; the one that is there if it is finished."""
+    """Train one teacher into a subfolder of `out`, unless it is already there."""
     place = Path(out) / f"teacher-{number}"
     own = replace(settings, seed=settings.seed + 1 + number)
-    identity = _identity_of(encoder, folder, own, plain, leave_out)
-    if _is_finished(place, identity):
+    run = _run_of(encoder, folder, own, unlabelled, leave_out)
+    if _is_finished(place, run):
         return place
     say(f"teacher {number + 1} of {settings.teachers}")
-    return _train(identity, folder, leave_out, place, own, plain.made(own.made, own.seed), device, say)
+    return _train(run, folder, leave_out, place, own, unlabelled.synthetic(own.synthetic, own.seed), device, say)
 
 
-def linked_by(
-    teachers: Sequence[Path], pairs: Sequence[tuple[tuple[str, ...], tuple[str, ...]]], *, device: str | None, say: Say
-) -> list[Labelled]:
-    """Pairs with the mean of the teachers' probabilities."""
+def label_by_teachers(
+    teachers: Sequence[Path], pairs: Sequence[WordPair], *, device: str | None, say: Say
+) -> list[LabelledPair]:
+    """The pairs with the mean of the teachers' link probabilities."""
     means: list[Tensor] = [torch.zeros(len(source), len(target)) for source, target in pairs]
     for folder in teachers:
-        say(f"{folder.name} links {len(pairs):,} pairs")
+        say(f"{folder.name} labels {len(pairs):,} pairs")
         for mean, table in zip(means, TrainedAligner.load(folder, device=device).probabilities(pairs), strict=True):
             mean += table / len(teachers)
     return [SoftPair(*pair, (mean * 255).round().byte()) for pair, mean in zip(pairs, means, strict=True)]
 
 
-def _identity_of(
-    encoder: str, folder: str | Path, settings: AlignerTraining, plain: PlainPairs | None, leave_out: Sequence[str]
-) -> dict[str, Any]:
-    """What makes a training this one and no other, as JSON gives it back."""
+def _run_of(
+    encoder: str, folder: str | Path, settings: AlignerTraining, unlabelled: UnlabelledPairs | None,
+    leave_out: Sequence[str],
+) -> dict[str, Any]:  # fmt: skip
+    """What identifies a training: its encoder, settings and data, as JSON values."""
     check_files(folder, leave_out)
     gold = {name: digest((Path(folder) / name).read_bytes()) for name in training_files(leave_out)}
-    facts = {"encoder": encoder, "settings": asdict(settings), "plain": plain and dict(plain.about), "gold": gold}
+    about = unlabelled and dict(unlabelled.about)
+    facts = {"encoder": encoder, "settings": asdict(settings), "unlabelled": about, "gold": gold}
     return json.loads(json.dumps(facts))  # type: ignore[no-any-return]
 
 
-def _is_finished(out: Path, identity: dict[str, Any]) -> bool:
+def _is_finished(out: Path, run: dict[str, Any]) -> bool:
     path = out / "training.json"
     if not path.exists():
         return False
     with loading("the report", path, ConfigError, "Choose another --out, or delete the folder."):
-        _check_same(path, member(read_json(path), "run", dict), identity)
+        check_same_run(path, typed_member(read_json(path), "run", dict), run)
     return True
 
 
-def _check_same(path: Path, there: dict[str, Any], here: dict[str, Any]) -> None:
-    different = [name for name in here if there.get(name) != here[name]]
-    if different:
-        raise ConfigError(f"{path} belongs to a training with another {' and '.join(different)}.",
-                          "Delete its folder, or choose another one with --out.")  # fmt: skip
-
-
 def _train(
-    identity: dict[str, Any], folder: str | Path, leave_out: Sequence[str], out: Path, settings: AlignerTraining,
-    extra: list[Labelled], device: str | None, say: Say,
+    run: dict[str, Any], folder: str | Path, leave_out: Sequence[str], out: Path, settings: AlignerTraining,
+    extra: list[LabelledPair], device: str | None, say: Say,
 ) -> Path:  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
-    sets = read_sets(folder, settings.held, leave_out)
-    counts = f"{len(sets.main):,} pairs of MultiMWA, {len(sets.other):,} others ({sets.left_out} left out)"
-    say(f"{counts}, {len(extra):,} without gold, {len(sets.held)} held")
-    place = chosen_device(device)
-    run = _Run(identity, sets, extra, settings, place, out, say)
-    run.train()
-    threshold, figures = run.choose_threshold()
-    TrainedAligner(run.averaged, run.reader, threshold=threshold).save(out)
-    stored = TrainedAligner.load(out, device=str(place))
-    small = _figures(list(stored.align((pair.source, pair.target) for pair in sets.held)), sets.held)
-    say(f"as stored, in 8 bits: {_shown(small)}")
+    sets = read_sets(folder, settings.held_out, leave_out)
+    others = f"{len(sets.other):,} of other corpora ({sets.left_out} left out)"
+    say(f"{len(sets.main):,} pairs of MultiMWA, {others}, {len(extra):,} without gold links, "
+        f"{len(sets.held_out)} held out")  # fmt: skip
+    checkpoint = CheckpointFile(out / "checkpoint.pt", run)
+    loop = _AlignerLoop(run["encoder"], sets, extra, settings, chosen_device(device), checkpoint, say)
+    loop.run()
+    trained = TrainedAligner(loop.averaged, loop.reader)
+    threshold, figures = choose_threshold(trained, sets.held_out)
+    say(f"threshold {threshold}: {_shown(figures)}")
+    TrainedAligner(loop.averaged, loop.reader, threshold=threshold).save(out)
+    stored = TrainedAligner.load(out, device=str(loop.device))
+    eight_bit = _figures(list(stored.align((pair.source, pair.target) for pair in sets.held_out)), sets.held_out)
+    say(f"after rounding the weights to 8 bits: {_shown(eight_bit)}")
+    counts = {"main": len(sets.main), "other": len(sets.other), "extra": len(extra), "held": len(sets.held_out)}
     about = {
-        "run": identity, "threshold": threshold, "held": figures, "held_eight_bit": small,
-        "pairs": {"main": len(sets.main), "other": len(sets.other), "extra": len(extra), "held": len(sets.held)},
-        "torch": torch.__version__, "device": run.device_name,
+        "run": run, "threshold": threshold, "held": figures, "held_eight_bit": eight_bit, "pairs": counts,
+        "torch": torch.__version__,
+        "device": torch.cuda.get_device_name() if loop.device.type == "cuda" else "cpu",
     }  # fmt: skip
     (out / "training.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    (out / "checkpoint.pt").unlink(missing_ok=True)
+    checkpoint.delete()
     return out
 
 
-class _Run:
-    """One training, from its last checkpoint on."""
+class _AlignerLoop(TrainingLoop):
+    """Binary cross-entropy over the table of word pairs."""
+
+    averaged: Aligner
 
     def __init__(
-        self, identity: dict[str, Any], sets: GoldSets, extra: list[Labelled], settings: AlignerTraining,
-        device: torch.device, out: Path, say: Say,
+        self, encoder: str, sets: GoldSets, extra: list[LabelledPair], settings: AlignerTraining, device: torch.device,
+        checkpoint: CheckpointFile, say: Say,
     ) -> None:  # fmt: skip
         torch.manual_seed(settings.seed)
-        self.identity, self.sets, self.extra, self.settings = identity, sets, extra, settings
-        self.device, self.out, self.say = device, out, say
-        body, tokenizer = load_encoder(identity["encoder"])
+        self.sets, self.extra, self.settings = sets, extra, settings
+        body, tokenizer = load_encoder(encoder)
         self.reader = PairReader(tokenizer)
         if getattr(body, "pooler", None) is not None:
-            body.pooler = None  # what it makes is not used
+            body.pooler = None  # its output is not used
         shape = HeadConfig(**{**asdict(settings.head), "hidden": body.config.hidden_size,
                               "layers": body.config.num_hidden_layers + 1})  # fmt: skip
-        self.model = Aligner(body, shape).to(device)
-        self.averaged = deepcopy(self.model).eval()
-        self.device_name = torch.cuda.get_device_name() if device.type == "cuda" else "cpu"
-
-    def train(self) -> None:
-        settings = self.settings
-        batches = [batch for epoch in range(settings.epochs) for batch in self._epoch(epoch)]
+        model = Aligner(body, shape).to(device)
+        self.batches = [batch for epoch in range(settings.epochs) for batch in self._epoch(epoch)]
         groups = [
-            {"params": self.model.encoder.parameters(), "lr": settings.encoder_rate},
-            {"params": self.model.head.parameters(), "lr": settings.head_rate},
+            {"params": model.encoder.parameters(), "lr": settings.encoder_learning_rate},
+            {"params": model.head.parameters(), "lr": settings.head_learning_rate},
         ]
+        steps = len(self.batches)
+        loop = LoopSettings(
+            steps=steps, learning_rate=linear_schedule(steps, settings.warm_up), report_every=_REPORT_EVERY,
+            save_every=_SAVE_EVERY, ema_decay=settings.ema_decay,
+        )  # fmt: skip
         optimizer = torch.optim.AdamW(groups, weight_decay=settings.weight_decay)
-        warm = max(1, int(settings.warm_up * len(batches)))
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step: learning_rate_factor("linear", step, len(batches), warm)
-        )
-        done = self._resume(optimizer, schedule)
-        began, loss_sum = time.perf_counter(), 0.0
-        for step in range(done, len(batches)):
-            loss = self._step(batches[step], optimizer)
-            schedule.step()
-            self._average(step)
-            loss_sum += loss
-            if (step + 1) % 50 == 0:
-                pace = (step + 1 - done) / (time.perf_counter() - began)
-                left = (len(batches) - step - 1) / pace / 60
-                self.say(
-                    f"step {step + 1}/{len(batches)}  loss {loss_sum / 50:.3f}  {pace:.1f} steps/s  {left:.0f} min left"
-                )
-                loss_sum = 0.0
-            if (step + 1) % _EVERY == 0:
-                self._checkpoint(step + 1, optimizer, schedule)
+        super().__init__(model, optimizer, loop, checkpoint, say, averaged=deepcopy(model).eval())
 
-    def choose_threshold(self) -> tuple[float, dict[str, float]]:
-        """The threshold that is best on the held pairs, and the figures there."""
-        held = self.sets.held
-        aligner = TrainedAligner(self.averaged, self.reader)
-        tables = list(aligner.probabilities((pair.source, pair.target) for pair in held))
-        levels = [percent / 100 for percent in range(20, 70, 5)]
-        found = {level: _figures([links_above(table[None], level)[0] for table in tables], held) for level in levels}
-        best = max(levels, key=lambda level: found[level]["f1"])
-        self.say(f"threshold {best}: {_shown(found[best])}")
-        return best, found[best]
+    def compute_loss(self, step: int) -> tuple[Tensor, Figures]:
+        self.network.train()
+        pairs = self.batches[step]
+        batch = self.reader.batch([(pair.source, pair.target) for pair in pairs])
+        batch = self.reader.mask_words(batch, self.settings.masked_words)
+        labels = _labels(pairs, batch.width, batch.word_ids.shape[1] - batch.width).to(self.device)
+        words = batch.lengths.sum()
+        batch = batch.to(self.device)
+        with torch.autocast(self.device.type, torch.bfloat16):
+            logits = self.network(batch)
+        cells = nn.functional.binary_cross_entropy_with_logits(logits.float(), labels, reduction="none")
+        loss = 2 * (cells * batch.pair_mask[:, 0]).sum() / words
+        return loss, {"loss": loss.detach()}
 
-    def _epoch(self, epoch: int) -> Iterator[list[Labelled]]:
-        """Batches of pairs of like length, each pair turned round half of the time; the same in every run.
+    def _epoch(self, epoch: int) -> Iterator[list[LabelledPair]]:
+        """Batches of pairs of similar length, half of them with source and target swapped; the same in every run.
 
-        Pairs without gold are read once, a part in each of the first epochs.
+        Pairs without gold links are split over the first epochs, so that each is read once.
         """
         settings = self.settings
         rng = random.Random(settings.seed * 1000 + epoch)
-        first = math.ceil(settings.other_share * settings.epochs)
-        pairs: list[Labelled] = [*self.sets.main]
-        if epoch < first:
-            pairs += [*self.sets.other, *self.extra[epoch::first]]
+        epochs_with_others = math.ceil(settings.other_share * settings.epochs)
+        pairs: list[LabelledPair] = [*self.sets.main]
+        if epoch < epochs_with_others:
+            pairs += [*self.sets.other, *self.extra[epoch::epochs_with_others]]
         pairs = [pair.reversed() if rng.random() < 0.5 else pair for pair in pairs]
         sizes = self.reader.lengths([(pair.source, pair.target) for pair in pairs])
-        near = [size + 10 * rng.random() for size in sizes]
-        order = sorted((at for at in range(len(pairs)) if sizes[at] <= settings.longest), key=near.__getitem__)
+        noisy = [size + 10 * rng.random() for size in sizes]  # so that batches differ between epochs
+        order = sorted((at for at in range(len(pairs)) if sizes[at] <= settings.max_tokens), key=noisy.__getitem__)
         batches = [order[at : at + settings.batch] for at in range(0, len(order), settings.batch)]
         rng.shuffle(batches)
         for batch in batches:
             yield [pairs[at] for at in batch]
 
-    def _step(self, pairs: Sequence[Labelled], optimizer: torch.optim.Optimizer) -> float:
-        self.model.train()
-        batch = self.reader.batch([(pair.source, pair.target) for pair in pairs])
-        batch = self.reader.hide(batch, self.settings.hidden_words)
-        labels = _labels(pairs, batch.width, batch.forms.shape[1] - batch.width).to(self.device)
-        words = batch.lengths.sum()
-        batch = batch.to(self.device)
-        with torch.autocast(self.device.type, torch.bfloat16):
-            logits = self.model(batch)
-        cells = nn.functional.binary_cross_entropy_with_logits(logits.float(), labels, reduction="none")
-        loss = 2 * (cells * batch.cells[:, 0]).sum() / words
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-        return float(loss.detach())
 
-    @torch.no_grad()
-    def _average(self, step: int) -> None:
-        keep = ema_decay(self.settings.average, step)
-        for mean, weight in zip(self.averaged.parameters(), self.model.parameters(), strict=True):
-            mean.lerp_(weight, 1 - keep)
-
-    def _checkpoint(self, step: int, optimizer: torch.optim.Optimizer, schedule: Any) -> None:
-        state = {"step": step, "run": json.dumps(self.identity), "model": self.model.state_dict(),
-                 "averaged": self.averaged.state_dict(), "optimizer": optimizer.state_dict(),
-                 "schedule": schedule.state_dict(), **rng_state(self.device)}  # fmt: skip
-        save_checkpoint(self.out / "checkpoint.pt", state)
-
-    def _resume(self, optimizer: torch.optim.Optimizer, schedule: Any) -> int:
-        path = self.out / "checkpoint.pt"
-        if not path.exists():
-            return 0
-        with open_checkpoint(path):
-            saved = torch.load(path, map_location=self.device, weights_only=True)
-            _check_same(path, json.loads(saved["run"]), self.identity)
-            self.model.load_state_dict(saved["model"])
-            self.averaged.load_state_dict(saved["averaged"])
-            optimizer.load_state_dict(saved["optimizer"])
-            schedule.load_state_dict(saved["schedule"])
-            restore_rng_state(saved, self.device)
-        self.say(f"going on from step {saved['step']}")
-        return int(saved["step"])
+def choose_threshold(aligner: TrainedAligner, held_out: Sequence[GoldPair]) -> tuple[float, dict[str, float]]:
+    """The threshold with the best F1 on held-out pairs, and the scores with it."""
+    tables = list(aligner.probabilities((pair.source, pair.target) for pair in held_out))
+    thresholds = [percent / 100 for percent in range(20, 70, 5)]
+    found = {level: _figures([links_above(table[None], level)[0] for table in tables], held_out)
+             for level in thresholds}  # fmt: skip
+    best = max(thresholds, key=lambda level: found[level]["f1"])
+    return best, found[best]
 
 
-def _labels(pairs: Sequence[Labelled], n: int, m: int) -> Tensor:
-    """(batch, n, m): how likely each word pair is a link."""
+def _labels(pairs: Sequence[LabelledPair], n: int, m: int) -> Tensor:
+    """(batch, n, m): the probability that each word pair is linked."""
     labels = torch.zeros(len(pairs), n, m)
     for table, pair in zip(labels, pairs, strict=True):
         if isinstance(pair, SoftPair):
@@ -303,7 +257,7 @@ def _labels(pairs: Sequence[Labelled], n: int, m: int) -> Tensor:
 
 
 def _figures(links: Sequence[Links], gold: Sequence[GoldPair]) -> dict[str, float]:
-    scores, different = score_links(links, gold), score_different(links, gold)
+    scores, different = score_links(links, gold), score_non_identical(links, gold)
     figures = {"precision": scores.precision, "recall": scores.recall, "f1": scores.f1, "different_f1": different.f1}
     return {name: round(value, 2) for name, value in figures.items()}
 

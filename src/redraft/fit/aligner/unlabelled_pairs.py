@@ -1,4 +1,4 @@
-"""Sentence pairs without links: what teachers link, and what made-up pairs are made of."""
+"""Sentence pairs without gold links: labelled by teachers, and a source of sentences for synthetic pairs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from torch import Tensor
 
 from redraft.align.gold_alignments import GoldPair
 from redraft.files import digest
-from redraft.fit.aligner.gold_splits import evaluated
+from redraft.fit.aligner.gold_splits import evaluation_sentences
 from redraft.fit.synthetic_pairs import Synonyms, make_pairs, read_synonyms
-from redraft.fit.tagged_pairs import normal, read_tagged
+from redraft.fit.tagged_pairs import comparison_key, read_tagged
 from redraft.text.words import split_words
 
 
 @dataclass(frozen=True)
 class SoftPair:
-    """Two sentences and how sure the teachers are of each link, from 0 to 255."""
+    """Two sentences with soft labels: the teachers' probability of each link, scaled to 0–255."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -30,26 +30,27 @@ class SoftPair:
         return SoftPair(self.target, self.source, self.table.T)
 
 
-Labelled = GoldPair | SoftPair
+LabelledPair = GoldPair | SoftPair
+WordPair = tuple[tuple[str, ...], tuple[str, ...]]  # the words of a source and of its target
 
 
 @dataclass(frozen=True)
-class PlainPairs:
-    """Pairs without links: what teachers link, and what made-up pairs are made of."""
+class UnlabelledPairs:
+    """Sentence pairs without gold links."""
 
-    pairs: list[tuple[tuple[str, ...], tuple[str, ...]]]
+    pairs: list[WordPair]
     synonyms: Synonyms
-    about: Mapping[str, Any]  # which files they are from, and what was left out
+    about: Mapping[str, Any]  # digests of their files, and what was left out
 
     @classmethod
     def read(
         cls, path: str | Path, synonyms: str | Path | None, gold: str | Path, leave_out: Sequence[str] = ()
-    ) -> PlainPairs:
-        """Tagged pairs of a file but those that share a sentence with an evaluation file of the gold alignments."""
-        apart = {normal(text) for text in evaluated(Path(gold))}
+    ) -> UnlabelledPairs:
+        """Read tagged pairs, without those that share a sentence with an evaluation file of the gold alignments."""
+        evaluation = {comparison_key(text) for text in evaluation_sentences(Path(gold))}
         pairs = []
         for pair in read_tagged(path, leave_out):
-            if normal(pair.source) not in apart and normal(pair.target) not in apart:
+            if comparison_key(pair.source) not in evaluation and comparison_key(pair.target) not in evaluation:
                 source, target = (split_words(side.lower()) for side in (pair.source, pair.target))
                 if min(len(source), len(target)) >= 3 and len(source) + len(target) <= 120:
                     pairs.append((tuple(word.text for word in source), tuple(word.text for word in target)))
@@ -57,9 +58,11 @@ class PlainPairs:
                  "synonyms": digest(Path(synonyms).read_bytes()) if synonyms else None}  # fmt: skip
         return cls(pairs, read_synonyms(synonyms) if synonyms else {}, about)
 
-    def made(self, count: int, seed: int) -> list[Labelled]:
+    def synthetic(self, count: int, seed: int) -> list[LabelledPair]:
+        """Synthetic pairs made from the shorter sentences."""
         sides = [side for pair in self.pairs for side in pair if len(side) <= 50]
         return [*make_pairs(sides, self.synonyms, count, random.Random(seed))] if sides else []
 
-    def drawn(self, count: int, seed: int) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    def sample(self, count: int, seed: int) -> list[WordPair]:
+        """A random sample of the pairs, without replacement."""
         return random.Random(seed).sample(self.pairs, min(count, len(self.pairs)))

@@ -1,4 +1,4 @@
-"""What the meaning check learns from: judged rewritings, trusted pairs, the same made wrong, and labelled inference."""
+"""Training examples of the meaning check: judged rewritings, trusted pairs, corrupted pairs and NLI pairs."""
 
 from __future__ import annotations
 
@@ -19,74 +19,81 @@ from redraft.plan.apply_edits import apply_edits
 from redraft.plan.common_names import CommonNames
 from redraft.plan.edits import Edit, EditPlan
 from redraft.plan.reviewed_targets import ReviewedTargets
-from redraft.reading import member, numbered_lines
+from redraft.reading import numbered_lines, typed_member
 from redraft.text.function_words import is_content
-from redraft.text.names import made_up, missing, missing_negations
-from redraft.text.words import normal, split_words
+from redraft.text.names import invented_names, missing_names, missing_negations
+from redraft.text.words import normalise, split_words
 
 _KEPT = ("entailment", "paraphrase")
 _BOTH_WAYS = ("paraphrase", "not_paraphrase")
 _LABELS = (*_KEPT, "neutral", "contradiction", "not_paraphrase")
-_FINE, _BAD = 0.2, 0.6  # risks up to which no word is to blame, and from which the words named are
-# Corruptions after which the source may still entail what is left.
+# Words are labelled only if the judgement is clear: up to the first value none is to blame, from the second on some.
+_FINE, _BAD = 0.2, 0.6
+# Corruptions after which the source may still entail the output.
 _MAY_FOLLOW = frozenset({"condition lost", "quantifier", "modality", *LOSSES})
-_NEW = 0.4  # share of the target's content words that the source lacks, beyond which a pair is not trusted
-_SHORTER = 0.5  # words of the target for each of the source, below which too much is gone
-_STEM = 4
-_SAFE_EDITS = 3
+_NEW = 0.4  # a pair with a larger share of new content words in the target is not trusted
+_SHORTER = 0.5  # nor one with fewer target words for each source word
+_STEM = 4  # letters by which words are compared
+_SAFE_EDITS = 3  # at most
 _DISTILLED = "distilled"
-_LOST = 0.05  # share of the source's content words that may be lost without a reason
-_MUCH_LOST = 0.3
-_SHORTENED = 0.08  # share of the draws that are pairs which lose much
-_LEFT_OUT = 0.25  # share of the corruptions that leave something out
-_TURNED = 0.85  # from here on a drawn pair is turned round where that makes it wrong
-_ADDED = 4  # content words more than the source has: an output that says more
+_LOST = 0.05  # largest share of source content words lost without an explanation in a trusted pair
+_MUCH_LOST = 0.3  # smallest such share in a shortened pair
+_SHORTENED = 0.08  # share of samples that are shortened pairs
+_LEFT_OUT = 0.25  # share of the corruptions that omit something
+_SWAPPED = 0.85  # above this random number, source and target are swapped if the source says more
+_ADDED = 4  # content words that the source has more than the target, for that
 
 
 @dataclass(frozen=True)
 class CheckExample:
-    """Two texts in words, how likely the second says something else, and where. None: not known."""
+    """The words of two texts and their labels; None: unknown."""
 
     kind: str
     source: tuple[str, ...]
     output: tuple[str, ...]
-    altered: float | None  # how likely a careful reader finds the meaning altered
-    unsupported: float | None = None  # how likely the source does not entail the output
-    lost: frozenset[int] | None = None  # places in the source
-    wrong: frozenset[int] | None = None  # places in the output
+    altered: float | None  # probability that a careful reader finds the meaning altered
+    unsupported: float | None = None  # probability that the source does not entail the output
+    lost: frozenset[int] | None = None  # indices of source words
+    wrong: frozenset[int] | None = None  # indices of output words
 
 
 def read_inference(path: str | Path) -> Iterator[CheckExample]:
-    """dataset ⇥ label ⇥ premise ⇥ hypothesis: unsupported where the premise does not entail the hypothesis.
+    """Natural language inference: dataset ⇥ label ⇥ premise ⇥ hypothesis.
 
-    Only a paraphrase says the same: what follows may say much less. Hypotheses that are much shorter are passed over.
+    An entailed hypothesis is supported, but may say less than the premise, so only (non-)paraphrases are labelled as
+    altered or not. Entailed hypotheses that are much shorter are skipped.
     """
     for number, line in numbered_lines(path):
         cells = line.split("\t")
         if len(cells) != 4 or cells[1] not in _LABELS:
-            raise CorpusError(f"{path}, line {number}: no labelled pair.", "Write set ⇥ label ⇥ premise ⇥ hypothesis.")
+            raise CorpusError(
+                f"{path}, line {number}: is not a labelled pair.", "Write dataset ⇥ label ⇥ premise ⇥ hypothesis."
+            )
         other, one, two = float(cells[1] not in _KEPT), words_of(cells[2]), words_of(cells[3])
         if one and two and (other or len(two) >= _SHORTER * len(one)):
             yield CheckExample(cells[0], one, two, other if cells[1] in _BOTH_WAYS else None, other)
 
 
 def read_judged(path: str | Path) -> Iterator[CheckExample]:
-    """Rewritings that a reader has judged, one JSON object a line.
+    """Rewritings judged by a reader, one JSON object per line.
 
-    `by` names their origin in its first word, `altered` and `unsupported` are from 0 to 1 (`unsupported` may be null:
-    not known), `lost` and `wrong` list the words concerned in the source and in the output.
+    The first word of `by` is their origin. `altered` and `unsupported` are probabilities (`unsupported` may be null:
+    unknown). `lost` and `wrong` list the words to blame in the source and in the output.
     """
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
-            one, two = (words_of(member(row, side, str)) for side in ("source", "output"))
-            altered, unsupported = member(row, "altered", int, float), member(row, "unsupported", int, float, NoneType)
+            one, two = (words_of(typed_member(row, side, str)) for side in ("source", "output"))
+            altered, unsupported = (
+                typed_member(row, "altered", int, float),
+                typed_member(row, "unsupported", int, float, NoneType),
+            )
             if not 0 <= altered <= 1 or not 0 <= (unsupported or 0) <= 1:
                 raise ValueError
-            lost, wrong = (list(map(str, member(row, name, list))) for name in ("lost", "wrong"))
-            kind = member(row, "by", str).split()[0]
+            lost, wrong = (list(map(str, typed_member(row, name, list))) for name in ("lost", "wrong"))
+            kind = typed_member(row, "by", str).split()[0]
         except (ValueError, IndexError, RecursionError):
-            raise CorpusError(f"{path}, line {number}: no judged rewriting.",
+            raise CorpusError(f"{path}, line {number}: is not a judged rewriting.",
                               "Write by, source, output, altered, unsupported, lost, wrong.") from None  # fmt: skip
         blamed: list[frozenset[int] | None] = [None, None]
         if altered <= _FINE:
@@ -98,10 +105,10 @@ def read_judged(path: str | Path) -> Iterator[CheckExample]:
 
 
 def _places(words: Sequence[str], phrases: Iterable[str]) -> Iterator[int]:
-    """The places of words that belong to one of the phrases."""
-    plain = [normal(word) for word in words]
+    """The indices of words that belong to one of the phrases."""
+    plain = [normalise(word) for word in words]
     for phrase in phrases:
-        parts = [normal(word) for word in words_of(phrase)]
+        parts = [normalise(word) for word in words_of(phrase)]
         for at in range(len(plain) - len(parts) + 1):
             if parts and plain[at : at + len(parts)] == parts:
                 yield from range(at, at + len(parts))
@@ -112,41 +119,41 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def is_faithful(pair: TaggedPair) -> bool:
-    """Whether a pair of a corpus may be trusted to say the same, as far as words tell."""
-    if made_up(pair.source, pair.target) or missing_negations(pair.source, pair.target):
+    """Whether a pair of a corpus probably keeps the meaning, judged by names, negations and new words."""
+    if invented_names(pair.source, pair.target) or missing_negations(pair.source, pair.target):
         return False
-    if missing_negations(pair.target, pair.source) or missing(pair.source, pair.target):
+    if missing_negations(pair.target, pair.source) or missing_names(pair.source, pair.target):
         return False
-    source, target = ([normal(word) for word in words_of(text)] for text in (pair.source, pair.target))
+    source, target = ([normalise(word) for word in words_of(text)] for text in (pair.source, pair.target))
     stems = {word[:_STEM] for word in source}
     content = [word for word in target if is_content(word)]
     new = sum(word[:_STEM] not in stems for word in content)
     return bool(content) and new <= _NEW * len(content) and len(target) >= _SHORTER * len(source)
 
 
-def sort_of(pair: TaggedPair, facts: WordFacts) -> Literal["trusted", "shortened"] | None:
-    """Whether a pair may be taken to say the same, or loses so much that it cannot; None where neither is sure.
+def faithfulness(pair: TaggedPair, facts: WordFacts) -> Literal["trusted", "shortened"] | None:
+    """Whether a pair is trusted to keep the meaning, or shortened so much that it cannot; None: unclear.
 
-    Trusted: it is faithful, and next to nothing is lost without a reason. Of the distilled pairs, which a model wrote,
-    each new word must be explained by an old one too. People wrote the others: they find words that no table knows.
+    Trusted: it is faithful, and hardly any word is lost without an explanation. In distilled pairs, which a model
+    wrote, the tables must also explain every new word; people use words that no table has.
     """
     lost, new = facts.shares(words_of(pair.source), words_of(pair.target))
-    if lost >= _MUCH_LOST and not new and not made_up(pair.source, pair.target):
+    if lost >= _MUCH_LOST and not new and not invented_names(pair.source, pair.target):
         return "shortened"
     is_sure = lost <= _LOST and not (new and pair.tag.startswith(_DISTILLED))
     return "trusted" if is_sure and is_faithful(pair) else None
 
 
 class SafeEdits:
-    """Words replaced by what a reader has judged safe for them: small changes that keep the meaning."""
+    """Replaces words by targets that a reader has judged safe: small changes that keep the meaning."""
 
     def __init__(self, reviewed: ReviewedTargets, names: CommonNames) -> None:
         self._reviewed, self._names = reviewed, names
 
     def make(self, text: str, rng: random.Random) -> str | None:
-        """The text with up to three such changes; None where none can be made."""
+        """The text with up to three such changes; None if there is no such word."""
         words = split_words(text)
-        plain = [normal(word.text) for word in words]
+        plain = [normalise(word.text) for word in words]
         found = [(place, entry.targets) for place, entry in self._names.found_in(plain)]
         found += [(place, entry.safe) for place, entry in self._reviewed.found_in(plain) if entry.safe]
         rng.shuffle(found)
@@ -162,44 +169,44 @@ class SafeEdits:
         return apply_edits(EditPlan(text, tuple(sorted(edits, key=lambda edit: edit.span or (0, 0)))))
 
 
-class Examples:
-    """Examples drawn anew in each epoch from pairs, safe edits and corruptions of both."""
+class ExampleMaker:
+    """Makes random examples from pairs: unchanged, with safe edits, and corrupted."""
 
     def __init__(
         self, pairs: Sequence[TaggedPair], shortened: Sequence[TaggedPair], corruptor: Corruptor, safe: SafeEdits
     ) -> None:
         self._pairs, self._shortened, self._corruptor, self._safe = pairs, shortened, corruptor, safe
 
-    def faithful(self, rng: random.Random, most: int) -> list[CheckExample]:
-        """So many pairs as they are, all of them different."""
-        pairs = rng.sample(self._pairs, min(most, len(self._pairs)))
+    def faithful(self, rng: random.Random, count: int) -> list[CheckExample]:
+        """A sample of unchanged pairs, without replacement."""
+        pairs = rng.sample(self._pairs, min(count, len(self._pairs)))
         return [CheckExample(pair.tag, words_of(pair.source), words_of(pair.target), 0.0, 0.0) for pair in pairs]
 
-    def draw(self, rng: random.Random) -> Iterator[CheckExample]:
-        """One pair as it is or a small safe change, and the same made wrong."""
+    def make(self, rng: random.Random) -> Iterator[CheckExample]:
+        """One pair, unchanged or with safe edits, and a wrong version of it."""
         if self._shortened and rng.random() < _SHORTENED:
             pair = rng.choice(self._shortened)
             yield CheckExample("shortened", words_of(pair.source), words_of(pair.target), 1.0, None, None, frozenset())
         pair = rng.choice(self._pairs)
         source, output, kind = pair.source, pair.target, pair.tag
-        drawn = rng.random()
-        if drawn < 0.35:
-            made = self._safe.make(output if drawn < 0.1 else source, rng)
+        uniform = rng.random()
+        if uniform < 0.35:
+            made = self._safe.make(output if uniform < 0.1 else source, rng)
             output, kind = (made, "safe edits") if made else (output, kind)
-        elif drawn < 0.5:
+        elif uniform < 0.5:
             output, kind = source, "copy"
         one, two = words_of(source), words_of(output)
         yield CheckExample(kind, one, two, 0.0, 0.0, frozenset(), frozenset())
-        if drawn > _TURNED and (more := added(one, two)):
-            yield more
+        if uniform > _SWAPPED and (swapped := with_additions(one, two)):
+            yield swapped
         elif wrong := corrupted(self._corruptor, one, two, rng):
             yield wrong
 
 
-def added(source: tuple[str, ...], output: tuple[str, ...]) -> CheckExample | None:
-    """A pair turned round where the source says more: what the output then adds comes from nowhere."""
-    known = {normal(word) for word in output}
-    more = frozenset(at for at, word in enumerate(source) if is_content(word) and normal(word) not in known)
+def with_additions(source: tuple[str, ...], output: tuple[str, ...]) -> CheckExample | None:
+    """A pair with source and output swapped, so that the output adds content; None if it would add too little."""
+    known = {normalise(word) for word in output}
+    more = frozenset(at for at, word in enumerate(source) if is_content(word) and normalise(word) not in known)
     fewer = sum(map(is_content, source)) - sum(map(is_content, output))
     return CheckExample("added", output, source, 1.0, 1.0, frozenset(), more) if fewer >= _ADDED else None
 
@@ -207,7 +214,7 @@ def added(source: tuple[str, ...], output: tuple[str, ...]) -> CheckExample | No
 def corrupted(
     corruptor: Corruptor, source: tuple[str, ...], output: tuple[str, ...], rng: random.Random, kind: str | None = None
 ) -> CheckExample | None:
-    """A pair with its output made wrong; the words of the source to blame are those that the output had before."""
+    """A pair with a corrupted output; the source words to blame are those that the corruption removed."""
     if kind is None and rng.random() < _LEFT_OUT:
         kind = rng.choice(sorted(LOSSES))
     if kind in LOSSES:
@@ -219,10 +226,10 @@ def corrupted(
     unsupported = None if made.kind in _MAY_FOLLOW else 1.0
     if source == output:
         return CheckExample(made.kind, source, made.words, 1.0, unsupported, made.lost, made.wrong)
-    plain = [normal(word) for word in source]
-    before = [normal(output[at]) for at in sorted(made.lost)]
+    plain = [normalise(word) for word in source]
+    before = [normalise(output[at]) for at in sorted(made.lost)]
     lost = {at for word in set(before) for at, one in enumerate(plain) if one == word} if len(before) < 4 else None
     if lost is not None and not all(plain.count(word) == 1 for word in before):
-        lost = None  # which of several, or none: not known
+        lost = None  # unknown which of several, or none
     blamed = None if lost is None else frozenset(lost)
     return CheckExample(made.kind, source, made.words, 1.0, unsupported, blamed, made.wrong)

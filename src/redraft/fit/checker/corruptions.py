@@ -1,8 +1,7 @@
-"""Sentences made wrong on purpose: each corruption changes what is said, and knows which words are to blame.
+"""Corrupts sentences: each corruption changes the meaning, and its result says which words are to blame.
 
-They teach the meaning check what people notice at once: opposites, other things of the same kind, words that only look
-alike, exchanged roles, names, numbers and units, negations, modal verbs, quantifiers, lost conditions, clauses from
-elsewhere.
+Kinds: antonyms, co-hyponyms, look-alike words, swapped roles, names, numbers, negations, modal verbs, quantifiers,
+dropped conditions, clauses from other sentences.
 """
 
 from __future__ import annotations
@@ -15,25 +14,26 @@ from itertools import pairwise
 
 from redraft.plan.lexicon import Lexicon
 from redraft.plan.reviewed_targets import ReviewedTargets
-from redraft.plan.target_guard import CONTRASTS, TargetGuard
+from redraft.plan.target_guard import TargetGuard
+from redraft.plan.target_guard_tables import CONTRASTS
 from redraft.text.function_words import is_content
-from redraft.text.inflection import in_form_of, may_stand_for
+from redraft.text.inflection import inflect_like, may_share_part_of_speech
 from redraft.text.names import is_negation, is_number
 from redraft.text.word_frequency import WordFrequency
-from redraft.text.words import normal
+from redraft.text.words import normalise
 
-_COMMON = 3.3  # zipf: rarer words are not written
+_MIN_ZIPF = 3.3  # rarer words are not inserted
 _TRIES = 12  # words of a sentence tried for one corruption
-_SHORTEST = 5  # letters of a word that has look-alikes
-_CLAUSE = 3  # words of a clause, at least
-_LONG_CLAUSE = 12  # words of a clause from another sentence, at most
-_LIST_WORDS = 3  # words from one part of a list to the next, at most
+_MIN_LETTERS = 5  # of a word with look-alikes
+_MIN_CLAUSE = 3  # words of a clause
+_MAX_CLAUSE = 12  # words of a clause from another sentence
+_LIST_WORDS = 3  # largest distance between neighbouring items of a list
 _MODALS = ("may", "must", "should", "can", "will", "might", "could", "would", "cannot")
 _SAME_MODALITY = (("may", "might", "can", "could"), ("must", "shall"), ("should",), ("will", "would"), ("cannot",))
 _AUXILIARIES_TEXT = """
 is are was were has have had can will would should could may might must do does did be
 """
-# Phrases that stand in the same place and say something else, group by group.
+# Groups of phrases that can replace each other grammatically but change the meaning.
 _QUANTIFIERS_TEXT = """
 any, every, some, no; all, some, most, few, no; each, some; many, few, all; always, sometimes, never, often, rarely;
 only, also; both, neither; several, all, two; at least, at most, about, exactly; more than, less than, about;
@@ -51,7 +51,7 @@ one two three four five six seven eight nine ten eleven twelve fifteen twenty th
 _NUMBERS = _NUMBERS_TEXT.split()
 _AUXILIARIES, _CONDITIONS = (frozenset(text.split()) for text in (_AUXILIARIES_TEXT, _CONDITIONS_TEXT))
 _QUANTIFIERS = tuple(tuple(group.split(", ")) for group in " ".join(_QUANTIFIERS_TEXT.split()).split("; "))
-# Negations, and what is left where one is taken away.
+# Negations, and what replaces them when they are removed.
 _UNNEGATED = {
     "not": "", "never": "", "no": "a", "hardly": "", "rarely": "", "n't": "", "without": "with", "neither": "both",
     "nor": "and", "nobody": "everybody", "none": "all", "nothing": "everything",
@@ -63,16 +63,16 @@ _LIST_SIGNS = frozenset({",", "and", "or", "/"})
 
 @dataclass(frozen=True)
 class Corruption:
-    """A text as words, and what is wrong in it."""
+    """The words of a corrupted text, and the words to blame."""
 
     kind: str
     words: tuple[str, ...]
-    wrong: frozenset[int]  # places in `words`
-    lost: frozenset[int]  # places in the words that it was made from
+    wrong: frozenset[int]  # indices into `words`
+    lost: frozenset[int]  # indices into the original words
 
 
 def _replaced(words: Sequence[str], start: int, end: int, new: Sequence[str], kind: str) -> Corruption:
-    """New words in the place of others; a capital at the start of the sentence is kept."""
+    """Replace words; a capital at the start of the sentence is kept."""
     if start == 0 and new and words[0][:1].isupper() and new[0][:1].islower():
         new = (new[0].capitalize(), *new[1:])
     out = (*words[:start], *new, *words[end:])
@@ -83,20 +83,20 @@ def _replaced(words: Sequence[str], start: int, end: int, new: Sequence[str], ki
 
 
 def _inserted(words: Sequence[str], at: int, glue: Sequence[str], new: Sequence[str], kind: str) -> Corruption:
-    """New words before a place; `glue` joins them to what stands there, and is not wrong by itself."""
+    """Insert words before an index; `glue` connects them to the words before and is not to blame."""
     start = at + len(glue)
     out = (*words[:at], *glue, *new, *words[at:])
     return Corruption(kind, out, frozenset(range(start, start + len(new))), frozenset())
 
 
 class Corruptor:
-    """Makes corruptions of a sentence. `others` are sentences from which names and clauses are taken."""
+    """Makes corruptions of a sentence. `others` are sentences from which names, words and clauses are taken."""
 
     def __init__(self, guard: TargetGuard, word_frequency: WordFrequency, lexicon: Lexicon, reviewed: ReviewedTargets,
                  vocabulary: Iterable[str], others: Sequence[Sequence[str]]) -> None:  # fmt: skip
-        self._guard, self._commonness, self._lexicon, self._reviewed = guard, word_frequency, lexicon, reviewed
+        self._guard, self._word_frequency, self._lexicon, self._reviewed = guard, word_frequency, lexicon, reviewed
         self._others = others
-        self._alike = _look_alikes(word for word in vocabulary if word_frequency.zipf(word) >= _COMMON)
+        self._alike = _look_alikes(word for word in vocabulary if word_frequency.zipf(word) >= _MIN_ZIPF)
         self._contrasts = _contrast_table()
         self._makers: dict[str, Callable[[Sequence[str], random.Random], Corruption | None]] = {
             "opposite": self._opposite, "contrast": self._contrast, "sister": self._sister,
@@ -112,12 +112,14 @@ class Corruptor:
         return tuple(self._makers)
 
     def make(self, kind: str, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """A corruption of that kind; None where the sentence has no place for it."""
+        """A corruption of that kind; None if the sentence does not allow it."""
         made = self._makers[kind](words, rng)
-        return made if made and [normal(word) for word in made.words] != [normal(word) for word in words] else None
+        return (
+            made if made and [normalise(word) for word in made.words] != [normalise(word) for word in words] else None
+        )
 
     def any(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """A corruption of the first kind that is possible, in random order."""
+        """A corruption of a random kind, among those that the sentence allows."""
         for kind in rng.sample(self.kinds, len(self._makers)):
             if made := self.make(kind, words, rng):
                 return made
@@ -126,16 +128,16 @@ class Corruptor:
     def _word_for_word(
         self, words: Sequence[str], rng: random.Random, kind: str, rivals: Callable[[str], Iterable[str]]
     ) -> Corruption | None:
-        """A content word in lower case replaced by one of its rivals, in the same form."""
+        """Replace a lower-case content word by one of its rivals, in the same inflected form."""
         places = [at for at, word in enumerate(words) if word.isalpha() and word.islower() and is_content(word)]
         for at in rng.sample(places, min(len(places), _TRIES)):
             word = words[at]
-            found = sorted({other for other in rivals(word) if self._commonness.zipf(other) >= _COMMON})
+            found = sorted({other for other in rivals(word) if self._word_frequency.zipf(other) >= _MIN_ZIPF})
             rng.shuffle(found)
             for other in found[:_TRIES]:
                 after = words[at + 1] if at + 1 < len(words) else ""
-                new = in_form_of(word, other, words[max(0, at - 3) : at], after)
-                if new != word and may_stand_for(word, new):
+                new = inflect_like(word, other, words[max(0, at - 3) : at], after)
+                if new != word and may_share_part_of_speech(word, new):
                     return _replaced(words, at, at + 1, new.split(), kind)
         return None
 
@@ -145,31 +147,31 @@ class Corruptor:
     def _contrast(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
         return self._word_for_word(
             words, rng, "contrast",
-            lambda word: (other for form in self._guard.forms(word) for other in self._contrasts.get(form, ())),
+            lambda word: (other for form in self._guard.base_forms(word) for other in self._contrasts.get(form, ())),
         )  # fmt: skip
 
     def _sister(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        return self._word_for_word(words, rng, "sister", self._guard.sisters)
+        return self._word_for_word(words, rng, "sister", self._guard.coordinate_terms)
 
     def _look_alike(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
         def rivals(word: str) -> Iterable[str]:
-            known = self._guard.forms(word)
-            return (other for other in self._alike.get(word, ()) if known.isdisjoint(self._guard.forms(other)))
+            known = self._guard.base_forms(word)
+            return (other for other in self._alike.get(word, ()) if known.isdisjoint(self._guard.base_forms(other)))
 
         return self._word_for_word(words, rng, "look-alike", rivals)
 
     def _refused(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """What people did write for the word elsewhere, and what is refused."""
+        """A replacement that occurs in the corpora and that the target guard refuses."""
 
         def rivals(word: str) -> Iterable[str]:
             entry = self._lexicon.entry(word)
             targets = [target for target, _ in entry.targets] if entry else []
-            yield from (target for target in targets if " " not in target and self._guard.refused(word, target))
+            yield from (target for target in targets if " " not in target and self._guard.refusal_reason(word, target))
 
         return self._word_for_word(words, rng, "refused", rivals)
 
     def _judged_wrong(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """What a reader has judged wrong for the word in most places."""
+        """A replacement that a reader has judged wrong in most contexts."""
 
         def rivals(word: str) -> Iterable[str]:
             judged = self._reviewed.entry(word)
@@ -178,7 +180,7 @@ class Corruptor:
         return self._word_for_word(words, rng, "judged wrong", rivals)
 
     def _other_word(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """A word of the same part of speech from another sentence: what a model that guesses writes."""
+        """A word of the same part of speech from another sentence: imitates a model that guesses."""
 
         def rivals(word: str) -> Iterable[str]:
             for other in (rng.choice(self._others) for _ in range(3)):
@@ -189,13 +191,15 @@ class Corruptor:
         return self._word_for_word(words, rng, "other word", rivals)
 
     def _is_near(self, word: str, new: str) -> bool:
-        return bool(self._guard.forms(word) & self._guard.forms(new)) or self._guard.have_close_senses(word, new)
+        return bool(self._guard.base_forms(word) & self._guard.base_forms(new)) or self._guard.have_close_senses(
+            word, new
+        )
 
     def _roles(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """Two names, or two nouns, in each other's place."""
+        """Swap two names or two nouns."""
         nouns = [at for at in range(len(words)) if _is_noun(words, at)]
         for places in rng.sample([_names(words), nouns], 2):
-            pairs = [(one, two) for one in places for two in places if _may_be_exchanged(words, one, two)]
+            pairs = [(one, two) for one in places for two in places if _may_be_swapped(words, one, two)]
             if pairs:
                 one, two = rng.choice(pairs)
                 out = list(words)
@@ -205,7 +209,7 @@ class Corruptor:
         return None
 
     def _name(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """A name from another sentence in the place of one here."""
+        """Replace a name by one from another sentence."""
         here = _names(words)
         for _ in range(_TRIES if here else 0):
             other = rng.choice(self._others)
@@ -225,7 +229,7 @@ class Corruptor:
     def _negation_added(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
         places = [
             at for at, word in enumerate(words[:-1])
-            if normal(word) in _AUXILIARIES and not is_negation(words[at + 1]) and words[at + 1].isalpha()
+            if normalise(word) in _AUXILIARIES and not is_negation(words[at + 1]) and words[at + 1].isalpha()
         ]  # fmt: skip
         if not places:
             return None
@@ -233,14 +237,14 @@ class Corruptor:
         return _inserted(words, at, (), rng.choice(_ADDED_NEGATIONS).split(), "negation added")
 
     def _negation_removed(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        places = [at for at, word in enumerate(words) if normal(word) in _UNNEGATED]
+        places = [at for at, word in enumerate(words) if normalise(word) in _UNNEGATED]
         if not places:
             return None
         at = rng.choice(places)
-        return _replaced(words, at, at + 1, _UNNEGATED[normal(words[at])].split(), "negation removed")
+        return _replaced(words, at, at + 1, _UNNEGATED[normalise(words[at])].split(), "negation removed")
 
     def _modality(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """Another modal verb, or one before "be" where there is none."""
+        """Replace a modal verb, or add one before a form of "be"."""
         modals = [at for at, word in enumerate(words[:-1]) if word in _MODALS]
         if modals:
             at = rng.choice(modals)
@@ -254,7 +258,7 @@ class Corruptor:
         return None
 
     def _quantifier(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        plain = [normal(word) for word in words]
+        plain = [normalise(word) for word in words]
         found = []
         for group in _QUANTIFIERS:
             for phrase in group:
@@ -268,38 +272,40 @@ class Corruptor:
         return _replaced(words, at, at + size, new.split(), "quantifier")
 
     def _condition_lost(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """A clause with a condition, a reason or a time left out."""
+        """Omit a clause that states a condition, a reason or a time."""
         last = len(words) - 1
         ends = [*(at + 1 for at, word in enumerate(words) if word in (",", ";")), last]
         for start in rng.sample(range(len(words)), len(words)):
-            if normal(words[start]) not in _CONDITIONS:
+            if normalise(words[start]) not in _CONDITIONS:
                 continue
             end = next((mark for mark in ends if mark > start + 1), last)
-            if end - start >= _CLAUSE and len(words) - (end - start) >= 2 * _CLAUSE:
+            if end - start >= _MIN_CLAUSE and len(words) - (end - start) >= 2 * _MIN_CLAUSE:
                 has_comma = start > 0 and words[start - 1] == "," and end == last
                 return _replaced(words, start - has_comma, end, (), "condition lost")
         return None
 
     def _foreign(self, words: Sequence[str], rng: random.Random) -> Corruption | None:
-        """A clause of another sentence at the end, or in the place of one here."""
+        """Append a clause of another sentence, or replace a clause by it."""
         close = len(words) - (words[-1] in ".!?") if words else 0
-        for _ in range(_TRIES if len(words) >= _CLAUSE else 0):
+        for _ in range(_TRIES if len(words) >= _MIN_CLAUSE else 0):
             other = rng.choice(self._others)
             cuts = [-1, *(at for at, word in enumerate(other) if word in (",", ".", ";", "and"))]
-            clauses = [other[one + 1 : two] for one, two in pairwise(cuts) if _CLAUSE < two - one <= _LONG_CLAUSE + 1]
+            clauses = [
+                other[one + 1 : two] for one, two in pairwise(cuts) if _MIN_CLAUSE < two - one <= _MAX_CLAUSE + 1
+            ]
             if not clauses:
                 continue
             new = rng.choice(clauses)
             if rng.random() < 0.5:
                 return _inserted(words, close, (rng.choice((",", "and", ".")),), new, "clause from elsewhere")
-            commas = [at for at, word in enumerate(words) if word == "," and at + _CLAUSE < close]
+            commas = [at for at, word in enumerate(words) if word == "," and at + _MIN_CLAUSE < close]
             if commas:
                 return _replaced(words, rng.choice(commas) + 1, close, new, "clause from elsewhere")
         return None
 
 
 def _is_name(words: Sequence[str], at: int) -> bool:
-    """Whether a word is capitalised, though it does not begin the sentence."""
+    """Whether a word is capitalised and not the first of the sentence."""
     word = words[at]
     return at > 0 and word[:1].isupper() and word.isalpha() and is_content(word)
 
@@ -309,21 +315,21 @@ def _names(words: Sequence[str]) -> list[int]:
 
 
 def _is_noun(words: Sequence[str], at: int) -> bool:
-    """Whether a word stands between an article, or a word like one, and the end of its phrase."""
-    if at == 0 or not (words[at].islower() and is_content(words[at])) or normal(words[at - 1]) not in _BEFORE_A_NOUN:
+    """Whether a word is the last content word after a determiner or preposition."""
+    if at == 0 or not (words[at].islower() and is_content(words[at])) or normalise(words[at - 1]) not in _BEFORE_A_NOUN:
         return False
     return at + 1 == len(words) or not is_content(words[at + 1])
 
 
-def _may_be_exchanged(words: Sequence[str], one: int, two: int) -> bool:
-    """Whether the second of two different words stands behind the first, and they are not parts of one list."""
-    if two <= one + 1 or normal(words[one]) == normal(words[two]):
+def _may_be_swapped(words: Sequence[str], one: int, two: int) -> bool:
+    """Whether two words differ, the second comes after the first, and they are not items of the same list."""
+    if two <= one + 1 or normalise(words[one]) == normalise(words[two]):
         return False
     return two - one > _LIST_WORDS or _LIST_SIGNS.isdisjoint(words[one:two])
 
 
 def _other_number(word: str, rng: random.Random) -> str:
-    """Another digit in one place, sometimes one more or one less; another word where there are no digits."""
+    """Change one digit, or sometimes the number of digits; another number word if there are no digits."""
     digits = [place for place, character in enumerate(word) if character in "0123456789"]
     if not digits:
         return rng.choice([number for number in _NUMBERS if number != word.lower()])
@@ -335,10 +341,10 @@ def _other_number(word: str, rng: random.Random) -> str:
 
 
 def _look_alikes(vocabulary: Iterable[str]) -> dict[str, list[str]]:
-    """Words that differ by one letter, or by letters in the middle."""
+    """Word → words that differ from it by one letter, or by letters in the middle."""
     patterns: defaultdict[str, list[str]] = defaultdict(list)
     for word in sorted(set(vocabulary)):
-        if word.isalpha() and len(word) >= _SHORTEST and is_content(word):
+        if word.isalpha() and len(word) >= _MIN_LETTERS and is_content(word):
             for at in range(1, len(word)):
                 patterns[word[:at] + "*" + word[at + 1 :]].append(word)
             patterns[word[:3] + "…" + word[-4:]].append(word)
@@ -350,7 +356,7 @@ def _look_alikes(vocabulary: Iterable[str]) -> dict[str, list[str]]:
 
 
 def _contrast_table() -> dict[str, Set[str]]:
-    """A word → those on the other sides of its contrasts."""
+    """Word → the words on the other sides of its contrasts."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for rows in CONTRASTS.values():
         for contrast in rows.split(";"):

@@ -1,4 +1,4 @@
-"""Sentences with something left out that matters: a clause, a phrase with its preposition, an adjective, an "only"."""
+"""Corruptions that omit something that matters: a clause, a prepositional phrase, an adjective, an "only"."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from redraft.fit.checker.corruptions import Corruption
 from redraft.text.function_words import is_content
-from redraft.text.words import normal
+from redraft.text.words import normalise
 
 PART_LOST, MODIFIER_LOST = "part lost", "modifier lost"
 _STARTS = """
@@ -17,13 +17,13 @@ on at of under over between during against about into through and or but
 _BEGINS = frozenset(_STARTS.split())
 _ONLY = frozenset({"only", "nearly", "almost", "about", "both", "all", "every", "some", "most", "still"})
 _ENDS = frozenset(",.;:!?()")
-_LONGEST = 14  # words of a part
-_CONTENT = 2  # content words of a part, at least
-_LEFT = 3  # content words that stay, at least
+_MAX_WORDS = 14  # of the omitted part
+_MIN_CONTENT = 2  # content words of the omitted part
+_MIN_LEFT = 3  # content words that remain
 
 
 def modifier_lost(words: Sequence[str], rng: random.Random) -> Corruption | None:
-    """The words without one that narrows another: "gross misconduct", "paid only where"."""
+    """The words without one modifier: "gross misconduct", "paid only where"."""
     places = [at for at in range(1, len(words) - 1) if _is_modifier(words, at)]
     if not places:
         return None
@@ -37,16 +37,16 @@ def _is_modifier(words: Sequence[str], at: int) -> bool:
         return False
     if word in _ONLY or (word.endswith("ly") and is_content(word)):
         return True
-    begins = is_content(word) and not is_content(before) and normal(before) not in ("to", "not")
+    begins = is_content(word) and not is_content(before) and normalise(before) not in ("to", "not")
     return begins and after.islower() and is_content(after)
 
 
 def part_lost(words: Sequence[str], rng: random.Random) -> Corruption | None:
-    """The words without one part, from a small word or a comma to the next place where a part ends."""
-    ends = [at for at, word in enumerate(words) if word in _ENDS or normal(word) in _BEGINS]
+    """The words without one part: from a function word or punctuation mark to the next one."""
+    ends = [at for at, word in enumerate(words) if word in _ENDS or normalise(word) in _BEGINS]
     parts = [
         (start, end) for start in ends for end in [*(at for at in ends if at > start + 1), len(words)]
-        if end - start <= _LONGEST and _may_go(words, start, end)
+        if end - start <= _MAX_WORDS and _may_be_omitted(words, start, end)
     ]  # fmt: skip
     if not parts:
         return None
@@ -57,9 +57,9 @@ def part_lost(words: Sequence[str], rng: random.Random) -> Corruption | None:
     return Corruption(PART_LOST, out, frozenset(), frozenset(range(start, end)))
 
 
-def _may_go(words: Sequence[str], start: int, end: int) -> bool:
+def _may_be_omitted(words: Sequence[str], start: int, end: int) -> bool:
     gone, total = sum(map(is_content, words[start:end])), sum(map(is_content, words))
-    return gone >= _CONTENT and total - gone >= _LEFT
+    return gone >= _MIN_CONTENT and total - gone >= _MIN_LEFT
 
 
 LOSSES: dict[str, Callable[[Sequence[str], random.Random], Corruption | None]] = {

@@ -1,15 +1,15 @@
-"""Makes the table of common names: terms that Wikipedia explains, and official words with plain ones.
+"""Builds the table of common names: technical terms that Wikipedia explains, and official words with plain equivalents.
 
     python -m redraft.fit.planner.common_name_table --text DIR --plain FILE --out common_names.tsv.xz
 
-Patterns find far more than what may stand in a term's place ("axiom", "set"), so a person has read what they found:
-`common_names_review.tsv` lists, by the first cell of its lines,
+The patterns also match names that cannot replace a term ("axiom", "set"), so a person has reviewed all matches. The
+first cell of each line of `common_names_review.tsv` is one of
 
-    mined     what may be used if the text has it
-    ours      terms of our own: medicine, law, offices
+    mined     an accepted pair, used if the patterns find it in the text
+    ours      terms added by hand: medicine, law, administration
     plain     better targets for an entry of the list of plain words
-    skip      entries of that list that depend too much on the sentence
-    form      forms of entries that do: "attempts", a noun as often as a verb
+    skip      entries of that list that depend too much on their context
+    form      inflected forms that do: "attempts" is a noun as often as a verb
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from redraft.errors import CorpusError
 from redraft.fit.word_forms import forms
-from redraft.plan.lexicon import key_of
+from redraft.plan.lexicon import lookup_key
 from redraft.reading import numbered_lines
 from redraft.table_files import write_rows
 from redraft.text.function_words import is_content
@@ -50,10 +50,10 @@ _PATTERNS = tuple(re.compile(pattern) for pattern in (
     rf"{_BEFORE}, or (?:more commonly |more simply |simply )?{_BEHIND}, ",
     rf"{_BEFORE} \((?:or |also )?{_BEHIND}\)",
 ))  # fmt: skip
-_LONGEST = 3  # words of a term or a name
-_COMMONER = 0.4  # steps of the Zipf scale, by which a name is commoner than its term
-_USED = 1.5  # Zipf frequency of forms that are written
-_HARDER = 0.5  # a name may be harder than its term by so much: people differ
+_MAX_WORDS = 3  # of a term or a name
+_MIN_ZIPF_GAIN = 0.4  # a name is more frequent than its term by at least this
+_MIN_ZIPF = 1.5  # of inflected forms
+_MAX_HARDER = 0.5  # a name may be rated harder than its term by this: ratings are noisy
 _TERMS = ("wikipedia", "ours")  # sources of nouns and adjectives
 _TAGS = {"VERB": ("VBZ", "VBD", "VBN", "VBG"), "NOUN": ("NNS",)}
 _BASE = {"VERB": "VB", "NOUN": "NN"}
@@ -61,7 +61,7 @@ _BASE = {"VERB": "VB", "NOUN": "NN"}
 
 @dataclass(frozen=True)
 class Review:
-    """What a person has decided."""
+    """The decisions of the reviewer."""
 
     mined: frozenset[Pair]
     ours: Mapping[str, tuple[str, ...]]
@@ -76,14 +76,14 @@ class Review:
         for number, line in numbered_lines(path):
             kind, *cells = line.split("\t")
             if kind not in found or len(cells) != 2 - (kind in ("skip", "form")):
-                raise CorpusError(f"{path}, line {number}: {line!r} is no entry.", "Write kind ⇥ phrase ⇥ targets.")
+                raise CorpusError(f"{path}, line {number}: {line!r} is not an entry.", "Write kind ⇥ phrase ⇥ targets.")
             found[kind][cells[0]] = tuple("".join(cells[1:]).split("; "))
         mined = frozenset((term, name) for term, names in found["mined"].items() for name in names)
         return cls(mined, found["ours"], found["plain"], frozenset(found["skip"]), frozenset(found["form"]))
 
 
 def mined_pairs(lines: Iterable[str], word_frequency: WordFrequency) -> Counter[Pair]:
-    """Terms with names that are commoner and no harder, and how often the text says so; proper names are left out."""
+    """Terms with more frequent and no harder names, and how often the text states them; proper names are left out."""
     found: Counter[Pair] = Counter()
     for line in lines:
         if _CUES.search(line):
@@ -94,16 +94,16 @@ def mined_pairs(lines: Iterable[str], word_frequency: WordFrequency) -> Counter[
 
 
 def _pairs(match: re.Match[str], word_frequency: WordFrequency) -> Iterator[Pair]:
-    """What stands before may begin anywhere: "the disease tularemia"."""
+    """The words before the cue may start anywhere: "the disease tularemia"."""
     before, behind = match["one"].split(), match["two"].split()
     if match.start("one") == 0:
         before[0] = before[0].lower()
     name = _leading(behind)
     term = _leading(before[::-1])[::-1]
-    for size in range(1, min(_LONGEST, len(term)) + 1):
+    for size in range(1, min(_MAX_WORDS, len(term)) + 1):
         one, other = " ".join(term[-size:]), " ".join(name)
         for pair in ((one, other), (other, one)):
-            if name and len(name) <= _LONGEST and (one + other).islower() and is_easier(*pair, word_frequency):
+            if name and len(name) <= _MAX_WORDS and (one + other).islower() and is_easier(*pair, word_frequency):
                 yield pair
 
 
@@ -115,9 +115,9 @@ def _leading(words: Sequence[str]) -> list[str]:
 
 def is_easier(term: str, name: str, word_frequency: WordFrequency) -> bool:
     hard, easy = word_frequency.difficulty(term), word_frequency.difficulty(name)
-    if hard is not None and easy is not None and easy > hard + _HARDER:
+    if hard is not None and easy is not None and easy > hard + _MAX_HARDER:
         return False
-    return word_frequency.zipf(name) >= word_frequency.zipf(term) + _COMMONER
+    return word_frequency.zipf(name) >= word_frequency.zipf(term) + _MIN_ZIPF_GAIN
 
 
 def read_plain(path: str | Path, review: Review) -> Rows:
@@ -134,9 +134,9 @@ def read_plain(path: str | Path, review: Review) -> Rows:
 
 
 def with_forms(rows: Rows, word_frequency: WordFrequency, leave_out: Set[str] = frozenset()) -> Rows:
-    """Entries with the other forms of their verbs (the first word) and nouns (the last one), as far as people use them.
+    """Entries with the other inflected forms of their verbs (the first word) and nouns (the last word).
 
-    A form that is a verb's and a noun's ("purchases") is left out; one that has an entry of its own keeps it.
+    Rare forms, and forms of both a verb and a noun ("purchases"), are left out. Existing entries are not replaced.
     """
     made: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))  # form → kind → targets
     sources = {}
@@ -152,30 +152,30 @@ def with_forms(rows: Rows, word_frequency: WordFrequency, leave_out: Set[str] = 
                     sources[text] = source
     clear = {
         text: (tuple(dict.fromkeys(form for forms in kinds.values() for form in forms)), sources[text])
-        for text, kinds in made.items() if len(kinds) == 1 and word_frequency.zipf(text) >= _USED
+        for text, kinds in made.items() if len(kinds) == 1 and word_frequency.zipf(text) >= _MIN_ZIPF
     }  # fmt: skip
     return {text: row for text, row in {**clear, **rows}.items() if text not in leave_out}
 
 
 def _inflected(phrase: str, kind: str, tag: str) -> str | None:
-    """A phrase with its verb or noun in another form; None where it has none."""
+    """A phrase with its verb or noun inflected; None if it has none, or no such form."""
     from lemminflect import getInflection
 
     words = phrase.split(" ")
     place = 0 if kind == "VERB" else len(words) - 1
     if len(words) > 1 and kind == "NOUN" and not all(map(is_content, words)):
-        return None  # shortness of breath, in the event of
-    if not any((form.kind, form.tag) == (kind, _BASE[kind]) for form in forms(words[place])):
+        return None  # as in "shortness of breath", "in the event of"
+    if not any((form.part_of_speech, form.tag) == (kind, _BASE[kind]) for form in forms(words[place])):
         return None
     found = getInflection(words[place], tag, inflect_oov=False)
     if not found:
         return None
-    form = next((one for one in found if one != words[place]), found[0])  # of a noun it may have the singular first
+    form = next((one for one in found if one != words[place]), found[0])  # the singular of a noun may come first
     return " ".join([*words[:place], form, *words[place + 1 :]])
 
 
 def common_names(mined: Iterable[Pair], plain: Rows, review: Review, word_frequency: WordFrequency) -> Rows:
-    """All that may be used, with its source; plain words go before what was mined, terms of our own before both."""
+    """All accepted entries with their source; hand-made terms go before plain words, these before mined pairs."""
     rows: Rows = {}
     for term, name in sorted(set(mined) & review.mined):
         rows[term] = (name,), "wikipedia"
@@ -188,7 +188,7 @@ def text_lines(folder: str | Path) -> Iterator[str]:
     """The lines of all .txt.xz and .txt files of a folder."""
     paths = sorted(path for path in Path(folder).iterdir() if path.name.endswith((".txt", ".txt.xz")))
     if not paths:
-        raise CorpusError(f"{folder} has no text.", "Name a folder with files *.txt or *.txt.xz.")
+        raise CorpusError(f"{folder} contains no text files.", "Give a folder with files *.txt or *.txt.xz.")
     for path in paths:
         with lzma.open(path, "rt", encoding="utf-8") if path.suffix == ".xz" else path.open(encoding="utf-8") as file:
             yield from file
@@ -196,17 +196,17 @@ def text_lines(folder: str | Path) -> Iterator[str]:
 
 def write_common_names(rows: Rows, out: str | Path) -> None:
     """phrase ⇥ targets, with "; " between them ⇥ source."""
-    write_rows(out, ((key_of(phrase), "; ".join(targets), source) for phrase, (targets, source) in rows.items()))
+    write_rows(out, ((lookup_key(phrase), "; ".join(targets), source) for phrase, (targets, source) in rows.items()))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     from redraft.models import bundled
 
-    parser = argparse.ArgumentParser(description="Write the table of common names for terms and official words.")
-    parser.add_argument("--text", type=Path, required=True, help="folder of text, one sentence a line")
-    parser.add_argument("--plain", type=Path, required=True, help="word, targets and origin between tabs")
-    parser.add_argument("--out", type=Path, required=True, help="the table, .tsv.xz")
-    parser.add_argument("--found", type=Path, help="write all pairs that were found here as well, to be read")
+    parser = argparse.ArgumentParser(description="Build the table of common names.")
+    parser.add_argument("--text", type=Path, required=True, help="folder of text files, one sentence per line")
+    parser.add_argument("--plain", type=Path, required=True, help="word ⇥ targets ⇥ origin on each line")
+    parser.add_argument("--out", type=Path, required=True, help="output file, .tsv.xz")
+    parser.add_argument("--found", type=Path, help="also write all matched pairs to this file, for review")
     asked = parser.parse_args(arguments)
     review = Review.read()
     word_frequency = WordFrequency.load(bundled("planner") / "word_frequency.tsv.xz")

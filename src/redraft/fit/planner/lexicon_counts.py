@@ -1,4 +1,4 @@
-"""Counts over linked pairs: what became of every word and phrase of the sources."""
+"""Counts over linked pairs: how often each source word and phrase occurs, is deleted, and is replaced by what."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from redraft.align.sentence_pairs import SentencePair
 from redraft.fit.linked_pairs import LinkedPair
 from redraft.plan.complexity_ratio import ComplexityRatios
 from redraft.plan.edits import Edit
-from redraft.plan.lexicon import key_of
-from redraft.text.words import Word, normal
+from redraft.plan.lexicon import lookup_key
+from redraft.text.words import Word, normalise
 
-_LEAST = 3  # times that a phrase of several words was replaced, or it is chance
+_MIN_REPLACED = 3  # times; a rarer replacement of a phrase of several words is dropped as noise
 
 
 @dataclass
 class Counts:
-    """How often phrases were seen, deleted, and replaced by what."""
+    """How often each phrase was seen, deleted, and replaced by each target."""
 
     seen: Counter[str] = field(default_factory=Counter)
     deleted: Counter[str] = field(default_factory=Counter)
@@ -29,33 +29,33 @@ class Counts:
 
 
 def count_pairs(pairs: Callable[[], Iterable[LinkedPair]]) -> Counts:
-    """`pairs` is read twice: once for edits, once for how often the phrases that were replaced stand in a source."""
+    """Count edits, then the occurrences of replaced phrases; `pairs` is therefore called twice."""
     counts = Counts()
     for linked in pairs():
         for edit in linked.plan().edits:
             phrase = _key(linked.pair.source_words, edit)
             if edit.kind == "substitute":
-                counts.targets[phrase][key_of(edit.targets[0])] += 1
+                counts.targets[phrase][lookup_key(edit.targets[0])] += 1
             if " " not in phrase:
                 counts.seen[phrase] += 1
                 counts.deleted[phrase] += edit.kind == "delete"
-    for phrase in [phrase for phrase in counts.targets if " " in phrase and counts.replaced(phrase) < _LEAST]:
+    for phrase in [phrase for phrase in counts.targets if " " in phrase and counts.replaced(phrase) < _MIN_REPLACED]:
         del counts.targets[phrase]
     _count_phrases(counts, pairs())
     return counts
 
 
 def _key(words: Sequence[Word], edit: Edit) -> str:
-    """Of the words as they are split in their sentence: "'s" alone would be two."""
+    """The phrase in the words of its sentence: on its own, "'s" would be split into two words."""
     start, end = edit.span or (0, 0)
-    return " ".join(normal(word.text) for word in words if start <= word.start < end)
+    return " ".join(normalise(word.text) for word in words if start <= word.start < end)
 
 
 def _count_phrases(counts: Counts, pairs: Iterable[LinkedPair]) -> None:
     phrases = {phrase for phrase in counts.targets if " " in phrase}
     sizes = sorted({phrase.count(" ") + 1 for phrase in phrases})
     for linked in pairs:
-        words = [normal(word.text) for word in linked.pair.source_words]
+        words = [normalise(word.text) for word in linked.pair.source_words]
         for size in sizes:
             for start in range(len(words) - size + 1):
                 phrase = " ".join(words[start : start + size])
@@ -64,10 +64,10 @@ def _count_phrases(counts: Counts, pairs: Iterable[LinkedPair]) -> None:
 
 
 def count_complexity_ratios(pairs: Iterable[SentencePair]) -> ComplexityRatios:
-    """Over all pairs; a source that has several targets counts with each."""
+    """Count words of sources and targets; a source with several targets counts once for each."""
     sources: Counter[str] = Counter()
     targets: Counter[str] = Counter()
     for pair in pairs:
         for counts, words in ((sources, pair.source_words), (targets, pair.target_words)):
-            counts.update(normal(word.text) for word in words if any(map(str.isalpha, word.text)))
+            counts.update(normalise(word.text) for word in words if any(map(str.isalpha, word.text)))
     return ComplexityRatios.counted(sources, targets)

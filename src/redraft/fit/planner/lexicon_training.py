@@ -1,4 +1,4 @@
-"""Makes the lexical table and the table of common words that come with a classifier."""
+"""Builds the lexical table and the table of word frequencies that belong to an edit classifier."""
 
 from __future__ import annotations
 
@@ -12,48 +12,50 @@ from redraft.fit.planner.lexicon_counts import Counts
 from redraft.fit.planner.target_counts import Ranker
 from redraft.plan.lexicon import Entry, Lexicon
 from redraft.reading import numbered_lines
-from redraft.text.word_frequency import Known, WordFrequency
+from redraft.text.word_frequency import WordFrequency, WordStatistics
 
-LEAST = 0.002  # p(target | phrase) under which a target is dropped, as in the paper
-_TARGETS = 6  # kept for a phrase
-_SEEN = 3  # times, of a phrase without targets
+MIN_PROBABILITY = 0.002  # p(target | phrase) below which a target is dropped, as in the paper
+_MAX_TARGETS = 6  # of a phrase
+_MIN_SEEN = 3  # times; a rarer phrase without targets gets no entry
 
 
 def make_lexicon(counts: Counts, ranker: Ranker, more: Iterable[str] = ()) -> Lexicon:
-    """Entries for all that was counted, and for the words of `more` that have candidates."""
+    """Entries for all counted phrases, and for the words of `more` that have candidates."""
     entries = {}
     for phrase in {*counts.seen, *more}:
         seen, replaced = counts.seen[phrase], counts.replaced(phrase)
-        often = (replaced + 1) / (seen + 1)  # a phrase that was never replaced may be
-        targets = tuple(item for item in ranker.ranked(phrase)[:_TARGETS] if item[1] * often >= LEAST)
-        if targets or seen >= _SEEN:
+        replacement_rate = (replaced + 1) / (seen + 1)  # smoothed: a phrase that was never replaced may still be
+        targets = tuple(
+            item for item in ranker.ranked(phrase)[:_MAX_TARGETS] if item[1] * replacement_rate >= MIN_PROBABILITY
+        )
+        if targets or seen >= _MIN_SEEN:
             entries[phrase] = Entry(seen, counts.deleted[phrase], replaced, targets)
     return Lexicon(entries)
 
 
 def counted_lexicon(counts: Counts) -> Lexicon:
-    """The paper's table: nothing but what was counted."""
+    """The table of the paper, from counts only."""
     entries = {}
     for phrase, seen in counts.seen.items():
         replaced = counts.replaced(phrase)
         targets = tuple(
             (text, times / replaced) for text, times in counts.targets.get(phrase, Counter()).most_common()
-            if times >= LEAST * seen
+            if times >= MIN_PROBABILITY * seen
         )  # fmt: skip
         entries[phrase] = Entry(seen, counts.deleted[phrase], replaced, targets)
     return Lexicon(entries)
 
 
 def make_word_frequency(difficulty: Mapping[str, float], words: int = 120_000) -> WordFrequency:
-    """The commonest words of English by `wordfreq`, and all words of `difficulty`."""
+    """The most frequent English words according to `wordfreq`, and all words of `difficulty`."""
     try:
         from wordfreq import top_n_list, zipf_frequency
     except ImportError:
-        raise ConfigError("the package wordfreq is not installed.", "Type pip install 'redraft[train]'.") from None
-    chosen = {*top_n_list("en", words, wordlist="large"), *difficulty}
+        raise ConfigError("wordfreq is not installed.", "Install it: pip install 'redraft[train]'.") from None
+    vocabulary = {*top_n_list("en", words, wordlist="large"), *difficulty}
     return WordFrequency({
-        word: Known(zipf_frequency(word, "en", wordlist="large"), difficulty.get(word))
-        for word in chosen if not any(map(str.isspace, word))
+        word: WordStatistics(zipf_frequency(word, "en", wordlist="large"), difficulty.get(word))
+        for word in vocabulary if not any(map(str.isspace, word))
     })  # fmt: skip
 
 
@@ -67,5 +69,5 @@ def read_difficulty(path: str | Path) -> dict[str, float]:
         except ValueError:
             hard = math.nan
         if not math.isfinite(hard):
-            raise CorpusError(f"{path}, line {number}: {shown(value)} is no number.", "Write word ⇥ number.")
+            raise CorpusError(f"{path}, line {number}: {shown(value)} is not a number.", "Write word ⇥ number.")
     return found

@@ -1,15 +1,15 @@
-"""Relations of words, from WordNet 3.0's files to the one small table that `redraft.plan.target_guard` reads.
+"""Extracts word relations from the files of WordNet 3.0 into the table that `redraft.plan.target_guard` reads.
 
     python -m redraft.fit.planner.wordnet_tables --wordnet /usr/share/wordnet --out wordnet_relations.tsv.xz
 
 Rows of the table, by their first cell:
 
-    n v a r   depth ⇥ words: a synset, directly under the last row above it that is one step less deep; adjectives stand
-              under the head of their cluster. A word with + has this as one of its first senses.
-    !         antonyms: a word ⇥ all its antonyms
+    n v a r   depth ⇥ words: a synset. Its parent is the last row above with a depth of one less; the parent of an
+              adjective is the head of its cluster. + after a word: this is one of its first senses.
+    !         word ⇥ its antonyms
     =         words derived from one another
-    ~         a word ⇥ its irregular forms
-    _         fixed terms of several words: their last word ⇥ what may stand before it, with "; " between
+    ~         word ⇥ its irregular forms
+    _         multi-word terms: last word ⇥ the words before it, separated by "; "
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from redraft.errors import CorpusError
-from redraft.files import replacing
+from redraft.files import atomic_write
 from redraft.table_files import read_rows
 from redraft.text.function_words import is_content
 
 _FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
-_MAIN = 2  # first senses of a word, which are marked
-_SENSES = 8  # of a word that are read
-_COMMON = 60_000  # words, the commonest
-_TERM = 4  # words of a fixed term, at most
+_MAIN = 2  # senses of a word that are marked with +
+_SENSES = 8  # senses of a word that are read
+_VOCABULARY = 60_000  # words, by frequency
+_MAX_TERM = 4  # words of a multi-word term
 _ABOVE, _SIMILAR, _ANTONYM, _DERIVED, _PERTAINS = "@", "&", "!", "+", "\\"
 
 
 @dataclass
 class Synset:
-    """Some words with one meaning, and its pointers."""
+    """A set of synonyms, and its pointers to other synsets."""
 
     words: tuple[str, ...]
-    head: bool  # of an adjective: satellites stand under a head
+    head: bool  # False: a satellite adjective, whose parent is the head of its cluster
     pointers: list[tuple[str, str, str, int, int]] = field(default_factory=list)  # symbol, file, key, from, to
 
 
 def read_synsets(folder: Path, kind: str) -> dict[str, Synset]:
-    """The synsets of one part of speech, by their place in its file."""
+    """The synsets of one part of speech, by their offset in its file."""
     found = {}
     for line in _lines(folder / f"data.{_FILES[kind]}"):
         cells = line.partition(" | ")[0].split()
@@ -61,7 +61,7 @@ def read_synsets(folder: Path, kind: str) -> dict[str, Synset]:
 
 
 def read_ranks(folder: Path, kind: str) -> dict[tuple[str, str], int]:
-    """(word, synset) → which of the word's senses it is, 1 being the commonest."""
+    """(word, synset) → rank of this sense of the word; 1: the most frequent."""
     ranks = {}
     for line in _lines(folder / f"index.{_FILES[kind]}"):
         cells = line.split()
@@ -95,9 +95,9 @@ def relations(folder: Path, vocabulary: Set[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _terms(folder: Path, vocabulary: Set[str]) -> dict[str, set[str]]:
-    """Nouns of several words, names aside: the last word → what stands before it.
+    """Multi-word nouns, without names: last word → the words before it.
 
-    Verbs with particles are none: a verb may well be replaced without the word behind it.
+    Phrasal verbs are left out: a verb can be replaced without its particle.
     """
     found = defaultdict(set)
     for line in _lines(folder / f"data.{_FILES['n']}"):
@@ -105,7 +105,7 @@ def _terms(folder: Path, vocabulary: Set[str]) -> dict[str, set[str]]:
         for term in cells[4 : 4 + 2 * int(cells[3], 16) : 2]:
             words = term.split("_")
             known = all(part in vocabulary for word in words for part in word.split("-"))  # names have capitals
-            if known and 1 < len(words) <= _TERM and is_content(words[0]) and is_content(words[-1]):
+            if known and 1 < len(words) <= _MAX_TERM and is_content(words[0]) and is_content(words[-1]):
                 found[words[-1]].add(" ".join(words[:-1]))
     return found
 
@@ -113,7 +113,7 @@ def _terms(folder: Path, vocabulary: Set[str]) -> dict[str, set[str]]:
 def _forest(
     kind: str, synsets: Mapping[str, Synset], ranks: Mapping[tuple[str, str], int], vocabulary: Set[str]
 ) -> Iterator[tuple[str, ...]]:
-    """Each synset behind the one it stands under; those without words that are wanted, only above others."""
+    """The synsets, each after its parent. Synsets without a word of the vocabulary appear only as parents."""
     below = defaultdict(list)
     roots = []
     for key, synset in synsets.items():
@@ -136,7 +136,7 @@ def _forest(
     done: set[str] = set()
 
     def rows(key: str, depth: int) -> list[tuple[str, ...]]:
-        """What stands under a second parent as well is told there without all that is below it."""
+        """A synset with several parents is repeated under each, but its descendants are listed only once."""
         again = key in done
         done.add(key)
         found = [] if again else [row for lower in below[key] for row in rows(lower, depth + 1)]
@@ -159,7 +159,7 @@ def _irregular(folder: Path, vocabulary: Set[str]) -> dict[str, set[str]]:
 
 
 class _Families:
-    """Words that are joined, one way or another."""
+    """Disjoint sets of words: words that are connected, directly or not, are in the same set."""
 
     def __init__(self) -> None:
         self._of: dict[str, list[str]] = {}
@@ -188,22 +188,22 @@ def _lines(path: Path) -> Iterator[str]:
         with path.open(encoding="utf-8") as file:
             yield from (line for line in file if not line.startswith("  "))  # the licence
     except OSError as error:
-        hint = "Install the package wordnet-base, or name WordNet's folder."
-        raise CorpusError(f"{path} cannot be read: {error}", hint) from None
+        hint = "Install the package wordnet-base, or give the folder of WordNet 3.0."
+        raise CorpusError(f"cannot read {path}: {error}", hint) from None
 
 
-def commonest(path: str | Path, most: int) -> set[str]:
-    """The commonest words of a table of `redraft.text.word_frequency`."""
+def most_frequent(path: str | Path, count: int) -> set[str]:
+    """The most frequent words of a table of `redraft.text.word_frequency`."""
     rows = read_rows(path, lambda cells: (int(cells[1]), cells[0]))
-    return {word for _, word in heapq.nlargest(most, rows) if word.isalpha()}
+    return {word for _, word in heapq.nlargest(count, rows) if word.isalpha()}
 
 
-def write_relations(wordnet: str | Path, word_frequency: str | Path, out: str | Path, words: int = _COMMON) -> int:
-    """Write the table for the commonest words; returns its size in bytes."""
-    vocabulary = commonest(word_frequency, words)
+def write_relations(wordnet: str | Path, word_frequency: str | Path, out: str | Path, words: int = _VOCABULARY) -> int:
+    """Write the table for the most frequent words; returns its size in bytes."""
+    vocabulary = most_frequent(word_frequency, words)
     text = "".join("\t".join(row) + "\n" for row in relations(Path(wordnet), vocabulary))
     packed = lzma.compress(text.encode("utf-8"), preset=9 | lzma.PRESET_EXTREME)
-    with replacing(Path(out)) as file:
+    with atomic_write(Path(out)) as file:
         file.write(packed)
     return len(packed)
 
@@ -211,12 +211,12 @@ def write_relations(wordnet: str | Path, word_frequency: str | Path, out: str | 
 def main(arguments: Sequence[str] | None = None) -> None:
     from redraft.models import bundled
 
-    parser = argparse.ArgumentParser(description="Write the table of relations between words from WordNet's files.")
+    parser = argparse.ArgumentParser(description="Extract the table of word relations from the files of WordNet.")
     parser.add_argument("--wordnet", type=Path, required=True, help="folder of WordNet 3.0 (data.noun, index.noun …)")
-    parser.add_argument("--out", type=Path, required=True, help="the table, .tsv.xz")
-    parser.add_argument("--commonness", type=Path, default=bundled("planner") / "word_frequency.tsv.xz",
-                        help="table of word frequencies; default: the one that ships")  # fmt: skip
-    parser.add_argument("--words", type=int, default=_COMMON, help="how many of the commonest words")
+    parser.add_argument("--out", type=Path, required=True, help="output file, .tsv.xz")
+    parser.add_argument("--word-frequency", type=Path, default=bundled("planner") / "word_frequency.tsv.xz",
+                        help="table of word frequencies (default: the bundled one)")  # fmt: skip
+    parser.add_argument("--words", type=int, default=_VOCABULARY, help="vocabulary size: the most frequent words")
     asked = parser.parse_args(arguments)
     size = write_relations(asked.wordnet, asked.word_frequency, asked.out, asked.words)
     print(f"{asked.out}: {size:,} bytes")

@@ -1,4 +1,4 @@
-"""Examples that teach a model to read plans: of a linked pair, part of its plan and a target that carries it out."""
+"""Samples training examples for reading plans: part of the plan of a linked pair, and a target that satisfies it."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from redraft.fit.linked_pairs import LinkedPair
 from redraft.fit.word_forms import agreement
 from redraft.models import bundled
 from redraft.plan.complexity_ratio import ComplexityRatios, bundled_complexity_ratios
-from redraft.plan.edits import KINDS, Edit, EditPlan, Strength, folded
+from redraft.plan.edits import KINDS, Edit, EditPlan, Strength, fold_phrase
 from redraft.plan.extraction import extract, is_thin
 from redraft.plan.lexicon import Lexicon
 from redraft.plan.marked_source import PLACEHOLDERS
 from redraft.plan.verdicts import judge
 from redraft.text.function_words import is_content
-from redraft.text.inflection import article_before
+from redraft.text.inflection import indefinite_article
 from redraft.text.names import is_number
 from redraft.text.sentences import split_document
 from redraft.text.word_frequency import WordFrequency
-from redraft.text.words import Word, normal, split_words
+from redraft.text.words import Word, normalise, split_words
 
 _RARE = 3.2  # Zipf frequency: one word in 600,000
-# How much of a plan is named, and how often. Bare: not even the strength.
+# Shares of the examples, by how much of the plan they contain. Bare: no plan and no strength.
 SHARES: Mapping[str, float] = {
     "bare": 0.55, "strength": 0.09, "rare": 0.06, "thin": 0.07, "content": 0.08, "all": 0.07, "random": 0.08
 }  # fmt: skip
-_STRENGTH = 0.4  # how often a plan with edits states it
-_SPLIT = 0.6  # how often a split is asked for, of the pairs that have one
-_SYNONYMS = 0.4  # how often words are replaced in plan and target alike
-_ANY_WORD = 0.15  # and of these, how often by a word of any meaning
-_MORE_TARGETS = 0.3  # how often a substitution has targets that were not chosen
-_ADDED = 0.5  # how often new words of the target are named
-_SHIELDED = 0.12  # how often words stand behind placeholders
+# Probabilities:
+_STRENGTH = 0.4  # that a plan with edits has a strength
+_SPLIT = 0.6  # that a split in the target is in the plan
+_SYNONYMS = 0.4  # that words are replaced in plan and target alike
+_ANY_WORD = 0.15  # of these, that the replacement has an unrelated meaning
+_MORE_TARGETS = 0.3  # that a substitution has further targets, which are not in the target text
+_ADDED = 0.5  # that words new in the target are in the plan
+_PLACEHOLDERS = 0.12  # that words are replaced by placeholders
 
 
 @dataclass(frozen=True)
 class PlanExample:
-    """A plan, and a text that carries it out."""
+    """A plan, and a text that satisfies it."""
 
     plan: EditPlan
     target: str
@@ -49,82 +50,81 @@ class PlanExample:
 
 @dataclass
 class PlanSampler:
-    """Draws examples. What is drawn depends on the pair and the random numbers alone, and the target of an example
-    carries out every edit of its plan."""
+    """Samples examples. They depend only on the pair and the random numbers; the target satisfies every edit."""
 
     lexicon: Lexicon
     word_frequency: WordFrequency
     sides: ComplexityRatios
     shares: Mapping[str, float] = field(default_factory=lambda: SHARES)
-    bare_splits: bool = False  # an example without marks may split; else it says that it does
+    bare_splits: bool = False  # targets with a split are allowed without a plan; else the plan states it
 
     def __post_init__(self) -> None:
         self._words = [word for word in self.lexicon if " " not in word]
 
     @classmethod
     def load(cls, *, bare_splits: bool = False) -> PlanSampler:
-        """With the tables that come with the package."""
+        """A sampler with the bundled tables."""
         return cls(*_shipped_tables(), bundled_complexity_ratios(), bare_splits=bare_splits)
 
     def example(self, linked: LinkedPair, rng: random.Random, *, without: Sequence[str] = ()) -> PlanExample:
-        """`without` names what is not drawn: a noisy pair still teaches obedience, but nothing without a plan."""
+        """`without`: keys of `SHARES` that are excluded; a noisy pair should be trained on only with a plan."""
         shares = {name: share for name, share in self.shares.items() if name not in without}
-        (much,) = rng.choices([*shares], [*shares.values()])
-        if much == "bare" and self.bare_splits:
+        (amount,) = rng.choices([*shares], [*shares.values()])
+        if amount == "bare" and self.bare_splits:
             return PlanExample(EditPlan(linked.pair.source), linked.pair.target)
-        if much != "bare" and rng.random() < _SHIELDED:
-            linked = _shielded(linked, rng)
-        if much not in ("bare", "strength", "rare") and rng.random() < _SYNONYMS:
-            reworded, places = self._reworded(linked, rng)
-            example = self._drawn(reworded, much, places, rng)
+        if amount != "bare" and rng.random() < _PLACEHOLDERS:
+            linked = _with_placeholders(linked, rng)
+        if amount not in ("bare", "strength", "rare") and rng.random() < _SYNONYMS:
+            reworded, starts = self._reworded(linked, rng)
+            example = self._sample(reworded, amount, starts, rng)
             named = {edit.span[0] for edit in example.plan.edits if edit.span and edit.kind == "substitute"}
-            if places <= named:  # a word that nobody wrote there must be asked for
+            if starts <= named:  # the plan must ask for every word that was put in
                 return example
-        return self._drawn(linked, much, frozenset(), rng)
+        return self._sample(linked, amount, frozenset(), rng)
 
-    def _drawn(self, linked: LinkedPair, much: str, places: frozenset[int], rng: random.Random) -> PlanExample:
-        """Part of the pair's plan, with what begins at these places of the source."""
+    def _sample(self, linked: LinkedPair, amount: str, starts: frozenset[int], rng: random.Random) -> PlanExample:
+        """Part of the plan of a pair, including the edits that start at these characters of the source."""
         pair = linked.pair
         found = extract(
-            pair.source, pair.target, pair.source_words, pair.target_words, linked.links, which="all", splits=True
+            pair.source, pair.target, pair.source_words, pair.target_words, linked.links, selection="all", splits=True
         )
         splits = [edit for edit in found.plan.edits if edit.kind == "split"]
-        edits = self._named([edit for edit in found.plan.edits if edit.kind != "split"], much, places, rng)
+        edits = self._named([edit for edit in found.plan.edits if edit.kind != "split"], amount, starts, rng)
         edits = [self._with_more_targets(edit, rng) for edit in edits]
-        if much in ("content", "all", "random") and rng.random() < _ADDED:
+        if amount in ("content", "all", "random") and rng.random() < _ADDED:
             edits += _added(linked, rng)
         strength: Strength | None = None
-        if much == "strength" or (much != "bare" and rng.random() < _STRENGTH):
+        if amount == "strength" or (amount != "bare" and rng.random() < _STRENGTH):
             strength = strength_of(pair.source, pair.target)
-        if splits and (much == "bare" or rng.random() < _SPLIT):
+        if splits and (amount == "bare" or rng.random() < _SPLIT):
             edits += [Edit.split()] * len(splits) if rng.random() < 0.4 else splits
-        elif splits:  # a model that is told nothing is not to split
+        elif splits:  # without a plan, the model should not split
             strength = "strong"
         plan = EditPlan(pair.source, (*edits, *_kept_elsewhere(edits, found.plan.edits)), strength)
-        return PlanExample(_carried_out(plan, pair.target), pair.target)
+        return PlanExample(_satisfied_part(plan, pair.target), pair.target)
 
     def _named(
-        self, edits: Sequence[Edit], much: str, places: frozenset[int], rng: random.Random
+        self, edits: Sequence[Edit], amount: str, starts: frozenset[int], rng: random.Random
     ) -> list[Edit]:  # fmt: skip
-        """The part of a plan that the example names; what stands behind a placeholder nearly always stays."""
-        if much == "random":
+        """The edits of a plan that the example contains; placeholders are nearly always kept."""
+        if amount == "random":
             share = {kind: rng.random() for kind in KINDS}
             share["insert"] = rng.choice([share["insert"], 0.0, 1.0])
-            told = [rng.random() < share[edit.kind] and _is_told(edit, rng) for edit in edits]
+            chosen = [rng.random() < share[edit.kind] and _is_named(edit, rng) for edit in edits]
         else:
-            told = [self._is_part(edit, much) for edit in edits]
+            chosen = [self._is_part(edit, amount) for edit in edits]
         return [
-            edit for edit, is_told in zip(edits, told, strict=True)
-            if is_told or _begins_at(edit, places) or (_is_placeholder(edit) and rng.random() < 0.8)
+            edit for edit, is_chosen in zip(edits, chosen, strict=True)
+            if is_chosen or _starts_at(edit, starts) or (_is_placeholder(edit) and rng.random() < 0.8)
         ]  # fmt: skip
 
-    def _is_part(self, edit: Edit, much: str) -> bool:
-        if much == "all":
+    def _is_part(self, edit: Edit, amount: str) -> bool:
+        if amount == "all":
             return True
-        if much == "rare":
+        if amount == "rare":
             return edit.kind == "insert" and self._is_rare(edit.phrase)
-        if much in ("content", "thin"):
-            return _has_content(edit) and (much == "content" or is_thin(edit, self.sides))
+        if amount in ("content", "thin"):
+            return _has_content(edit) and (amount == "content" or is_thin(edit, self.sides))
         return False
 
     def _is_rare(self, phrase: str) -> bool:
@@ -134,39 +134,41 @@ class PlanSampler:
         entry = self.lexicon.entry(edit.phrase) if edit.kind == "substitute" else None
         if entry is None or rng.random() >= _MORE_TARGETS:
             return edit
-        taken = {folded(text) for text in (edit.phrase, *edit.targets)}
-        others = [text for text, _ in entry.targets[:6] if folded(text) not in taken]
+        taken = {fold_phrase(text) for text in (edit.phrase, *edit.targets)}
+        others = [text for text, _ in entry.targets[:6] if fold_phrase(text) not in taken]
         targets = [*edit.targets, *rng.sample(others, min(len(others), rng.choice([1, 1, 2])))]
         rng.shuffle(targets)
         return replace(edit, targets=tuple(targets))
 
     def _reworded(self, linked: LinkedPair, rng: random.Random) -> tuple[LinkedPair, frozenset[int]]:
-        """The pair with other words in one to three places of the target that are linked one to one: words that nobody
-        wrote there, so that the model learns to write what it is told. Also, where in the source these words begin."""
+        """The pair with one to three one-to-one linked target words replaced, and where their source words start.
+
+        The new words are not what people wrote, so the model learns to follow the plan.
+        """
         target_words = linked.pair.target_words
         single = [(left, right) for left, right in _one_to_one(linked) if is_content(target_words[right].text)]
         rng.shuffle(single)
         changes: dict[int, str] = {}
-        places: set[int] = set()
+        starts: set[int] = set()
         for left, right in single[:8]:
             word = linked.pair.source_words[left]
             other = self._other_word(word.text, target_words[right].text, rng)
             if other is not None:
                 changes[right] = other
-                places.add(word.start)
+                starts.add(word.start)
             if len(changes) == 3 or (changes and rng.random() < 0.4):
                 break
         changed = _with_target_words(linked, changes)
-        return changed, frozenset(places) if changed is not linked else frozenset()
+        return changed, frozenset(starts) if changed is not linked else frozenset()
 
     def _other_word(self, word: str, written: str, rng: random.Random) -> str | None:
         if not word.isalpha() or not word[1:].islower():
             return None
         entry = self.lexicon.entry(rng.choice(self._words or [word]) if rng.random() < _ANY_WORD else word)
-        taken = {folded(word), folded(written)}
+        taken = {fold_phrase(word), fold_phrase(written)}
         fit = [
             text for text, _ in (entry.targets if entry else ())
-            if folded(text) not in taken and agreement(text.lower(), written.lower()) > 0
+            if fold_phrase(text) not in taken and agreement(text.lower(), written.lower()) > 0
         ]  # fmt: skip
         if not fit:
             return None
@@ -181,7 +183,10 @@ def _shipped_tables() -> tuple[Lexicon, WordFrequency]:
 
 
 def strength_of(source: str, target: str) -> Strength:
-    """How much a rewriting changes: light replaces words, strong shortens by an eighth or splits, medium is between."""
+    """The strength of a rewriting.
+
+    light: replaces up to a fifth of the words; strong: shortens by an eighth or splits a sentence; medium: the rest.
+    """
     before, after = source.lower().split(), target.lower().split()
     if sentences(target) > sentences(source) or len(after) < 0.88 * len(before):
         return "strong"
@@ -194,7 +199,7 @@ def sentences(text: str) -> int:
 
 
 def joined(first: PlanExample, second: PlanExample) -> PlanExample:
-    """Two examples as one text, so that long texts are known too."""
+    """Two examples joined into one text, so that the model also sees long texts."""
     start = len(first.plan.source) + 1
     moved = [
         replace(edit, span=edit.span and (edit.span[0] + start, edit.span[1] + start)) for edit in second.plan.edits
@@ -207,18 +212,18 @@ def joined(first: PlanExample, second: PlanExample) -> PlanExample:
 
 
 def can_join(first: PlanExample, second: PlanExample) -> bool:
-    """Words without a place are about the whole text, and placeholders are numbered within it."""
+    """Edits without a span concern the whole text, and placeholders are numbered within it."""
     placed = all(edit.span for one in (first, second) for edit in one.plan.edits)
     return placed and not any(sign in one.plan.source for one in (first, second) for sign in PLACEHOLDERS)
 
 
-def _is_told(edit: Edit, rng: random.Random) -> bool:
-    """Words of the closed classes are named less often than others."""
+def _is_named(edit: Edit, rng: random.Random) -> bool:
+    """Closed-class words are named less often than others."""
     return _has_content(edit) or rng.random() < 0.3
 
 
-def _begins_at(edit: Edit, places: frozenset[int]) -> bool:
-    return edit.span is not None and edit.span[0] in places
+def _starts_at(edit: Edit, starts: frozenset[int]) -> bool:
+    return edit.span is not None and edit.span[0] in starts
 
 
 def _is_placeholder(edit: Edit) -> bool:
@@ -230,30 +235,32 @@ def _has_content(edit: Edit) -> bool:
 
 
 def _kept_elsewhere(named: Sequence[Edit], edits: Sequence[Edit]) -> list[Edit]:
-    """Words that a plan drops or replaces in one place and keeps in another are named in both: a plan without the
-    second forbids them there too."""
-    dropped = {folded(edit.phrase) for edit in named if edit.kind in ("delete", "substitute")}
+    """Edits that keep a word which `named` deletes or replaces elsewhere; otherwise the plan would forbid it."""
+    dropped = {fold_phrase(edit.phrase) for edit in named if edit.kind in ("delete", "substitute")}
     return [
-        edit for edit in edits if edit.kind == "insert" and folded(edit.phrase) in dropped and edit not in named
+        edit for edit in edits if edit.kind == "insert" and fold_phrase(edit.phrase) in dropped and edit not in named
     ]  # fmt: skip
 
 
-def _carried_out(plan: EditPlan, target: str) -> EditPlan:
-    """The plan without the edits that the target does not carry out: a word without a link that it has all the same,
-    two words of the source that became one. What is left may lean on what goes, so it is judged again."""
-    met = tuple(verdict.edit for verdict in judge(plan, target) if verdict.status == "satisfied")
-    return plan if len(met) == len(plan.edits) else _carried_out(replace(plan, edits=met), target)
+def _satisfied_part(plan: EditPlan, target: str) -> EditPlan:
+    """The plan without the edits that the target does not satisfy.
+
+    Such are the deletion of a word that the target has without a link, or two source words merged into one. Edits may
+    depend on removed ones, so the rest is judged again.
+    """
+    satisfied = tuple(verdict.edit for verdict in judge(plan, target) if verdict.status == "satisfied")
+    return plan if len(satisfied) == len(plan.edits) else _satisfied_part(replace(plan, edits=satisfied), target)
 
 
 def _added(linked: LinkedPair, rng: random.Random) -> list[Edit]:
-    """Content words of the target that come from nowhere in the source."""
+    """Inserts for content words of the target that have no counterpart in the source."""
     linked_words = {right for _, right in linked.links}
-    there = {normal(word.text) for word in linked.pair.source_words}
+    there = {normalise(word.text) for word in linked.pair.source_words}
     new = [
         word.text for at, word in enumerate(linked.pair.target_words)
-        if at not in linked_words and is_content(word.text) and normal(word.text) not in there
+        if at not in linked_words and is_content(word.text) and normalise(word.text) not in there
     ]  # fmt: skip
-    new = list({folded(text): text for text in new}.values())
+    new = list({fold_phrase(text): text for text in new}.values())
     return [Edit.insert(text) for text in rng.sample(new, min(len(new), 3))]
 
 
@@ -263,29 +270,31 @@ def _one_to_one(linked: LinkedPair) -> list[Link]:
 
 
 def _with_target_words(linked: LinkedPair, changes: Mapping[int, str]) -> LinkedPair:
-    """The pair with some words of its target replaced, and the article before them if it must change. All words of a
-    phrase are linked as the word was."""
+    """The pair with some target words replaced, and the indefinite article before them adjusted.
+
+    All words of a new phrase get the links of the old word.
+    """
     pair, text = linked.pair, linked.pair.target
     for at, word in sorted(changes.items(), reverse=True):
         span = pair.target_words[at]
         head = text[: span.start]
         article = pair.target_words[at - 1] if at else None
         if article is not None and article.text.lower() in ("a", "an"):
-            new = article_before(word)
+            new = indefinite_article(word)
             new = new.capitalize() if article.text[0].isupper() else new
             head = text[: article.start] + new + text[article.end : span.start]
         text = head + word + text[span.end :]
     changed = SentencePair.of(pair.source, text)
     sizes = [len(split_words(changes[at])) if at in changes else 1 for at in range(len(pair.target_words))]
-    if sum(sizes) != len(changed.target_words):  # the splitter sees other words there: leave the pair as it was
+    if sum(sizes) != len(changed.target_words):  # word splitting differs in the new text: leave the pair unchanged
         return linked
     starts = [sum(sizes[:at]) for at in range(len(sizes))]
     links = frozenset((left, starts[right] + more) for left, right in linked.links for more in range(sizes[right]))
     return replace(linked, pair=changed, links=links)
 
 
-def _shielded(linked: LinkedPair, rng: random.Random) -> LinkedPair:
-    """The pair with one to three words, or runs of words that both sides have, behind placeholders."""
+def _with_placeholders(linked: LinkedPair, rng: random.Random) -> LinkedPair:
+    """The pair with one to three words, or runs of words common to both sides, replaced by placeholders."""
     pair = linked.pair
     words = [word.text for word in pair.source_words]
     same = {
@@ -297,7 +306,7 @@ def _shielded(linked: LinkedPair, rng: random.Random) -> LinkedPair:
     order = sorted(same)
     rng.shuffle(order)
     wanted = rng.choice([1, 1, 2, 3])
-    runs: dict[int, int] = {}  # by the first word: how many words, one to three
+    runs: dict[int, int] = {}  # index of the first word → number of words, one to three
     taken: set[int] = set()
     for left in order:
         size = 1
@@ -309,17 +318,19 @@ def _shielded(linked: LinkedPair, rng: random.Random) -> LinkedPair:
     if not runs:
         return linked
     signs = dict(zip(sorted(runs), PLACEHOLDERS, strict=False))
-    source, lefts = _behind(pair.source, pair.source_words, {left: (runs[left], signs[left]) for left in runs})
-    target, rights = _behind(pair.target, pair.target_words, {same[left]: (runs[left], signs[left]) for left in runs})
+    source, lefts = _replace_runs(pair.source, pair.source_words, {left: (runs[left], signs[left]) for left in runs})
+    target, rights = _replace_runs(
+        pair.target, pair.target_words, {same[left]: (runs[left], signs[left]) for left in runs}
+    )
     changed = SentencePair.of(source, target)
     sizes = len(changed.source_words), len(changed.target_words)
-    if sizes != (max(lefts) + 1, max(rights) + 1):  # the splitter sees other words there
+    if sizes != (max(lefts) + 1, max(rights) + 1):  # word splitting differs in the new text
         return linked
     return replace(linked, pair=changed, links=frozenset((lefts[one], rights[other]) for one, other in linked.links))
 
 
-def _behind(text: str, words: Sequence[Word], runs: Mapping[int, tuple[int, str]]) -> tuple[str, list[int]]:
-    """A text with runs of its words behind signs, and for each old word the number of the new one."""
+def _replace_runs(text: str, words: Sequence[Word], runs: Mapping[int, tuple[int, str]]) -> tuple[str, list[int]]:
+    """A text with runs of its words replaced by signs, and for each old word the index of the new one."""
     out, at, numbers, number, skip = "", 0, list[int](), -1, 0
     for place, word in enumerate(words):
         if skip:

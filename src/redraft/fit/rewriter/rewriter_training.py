@@ -1,4 +1,4 @@
-"""Fine-tunes a seq2seq or causal model on pairs of sentences; the weights with the best validation SARI are kept."""
+"""Fine-tunes a seq2seq or causal model on sentence pairs and keeps the weights with the best validation SARI."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def train_rewriter(
     model: str, train: Paths, valid: Paths, out: str | Path, settings: RewriterTraining | None = None, *,
     device: str | None = None, say: Say = print,
 ) -> Outcome:  # fmt: skip
-    """Train `model` on the pairs of `train` and write it to `out`; a run that was killed goes on where it was.
+    """Train `model` on the pairs of `train` and write it to `out`; resumes from the last checkpoint.
 
-    Files are as `read_pairs` takes them; those of `valid` may have several references. Everything that can be wrong
-    with them, the settings or the kind of model is said before weights are loaded.
+    Files are as for `read_pairs`; those of `valid` may have several references. The files, the settings and the kind
+    of model are checked before weights are loaded.
     """
     began = time.monotonic()
     settings = settings or RewriterTraining()
     accelerator, precision = make_accelerator(settings.precision, device)
-    say = say if accelerator.is_main_process else _keep_quiet
+    say = say if accelerator.is_main_process else _discard
     start = read_start(str(model), plans=settings.plans)
     if start.reads_plans and not settings.plans:
-        say(f"{start.name} reads plans and may forget how to; --plans trains it with plans")
+        say(f"{start.name} reads plans, and may forget how to if it is trained without --plans")
     if Path(out).resolve() == Path(start.name).resolve():
-        raise ConfigError(f"{out} is the model to start from.", "Choose another folder with --out.")
+        raise ConfigError(f"{out} is the initial model.", "Choose another folder with --out.")
     data = read_data(start, train, valid, settings, say)
     run = {
         "model": start.name, "settings": settings.outcome(), "prompt": data.prompt,
@@ -43,14 +43,14 @@ def train_rewriter(
     folder = RunFolder(out, run)
     done = folder.finished()
     with folder.locked() if accelerator.is_main_process and not done else nullcontext():
-        done = done or folder.finished()  # by another process, while this one waited for nothing
+        done = done or folder.finished()  # by another process, before this one had the lock
         if done:
             if accelerator.is_main_process:
-                folder.clear()  # a run may be killed between its last report and this
-            say(f"{out}: this training is finished, and nothing was done. {described(done['best'])}")
+                folder.clear()  # in case the run was killed between its last report and this
+            say(f"{out}: this training is already finished; nothing to do. {described(done['best'])}")
             return Outcome(folder.out, True, done["steps_done"], done["best"])
-        return RewriterRun(accelerator, start, data, settings, folder, say, began).go()
+        return RewriterRun(accelerator, start, data, settings, folder, say, began).train()
 
 
-def _keep_quiet(message: str) -> None:
-    """Of several processes only the first one talks."""
+def _discard(message: str) -> None:
+    """For all processes but the first."""

@@ -1,4 +1,4 @@
-"""Pairs in tokens, the order in which they are learned, and the tensors of a few of them."""
+"""Tokenized pairs, their order in training, micro-batches, and the loss."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from redraft.fit.rewriter.trainable_models import Start
 from redraft.fit.rewriter.training_settings import RewriterTraining
 from redraft.plan.marked_source import Marked
 
-IGNORED = -100  # the label of a token that is not learned, as everywhere in transformers
+IGNORED = -100  # label of a token without loss, as in transformers
 _BLOCK = 1000  # texts tokenized at once
 Tokens = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Pairs in tokens: what is read, and what is to be written, with its end."""
+    """Tokenized pairs: sources, and targets with an end token."""
 
     sources: list[Tokens]
     targets: list[Tokens]
@@ -44,13 +44,13 @@ class Examples:
         return [(len(source), len(target)) for source, target in zip(self.sources, self.targets, strict=True)]
 
     def padded(self, rows: Sequence[int]) -> int:
-        """Tokens of some rows, padding included."""
+        """The number of tokens of some rows, padding included."""
         if self.causal:
             return len(rows) * max(sum(self.sizes[row]) for row in rows)
         return len(rows) * (max(self.sizes[row][0] for row in rows) + max(self.sizes[row][1] for row in rows))
 
-    def learned(self, rows: Sequence[int]) -> int:
-        """Tokens of some rows that the loss is about."""
+    def target_tokens(self, rows: Sequence[int]) -> int:
+        """The number of target tokens of some rows: those with a loss."""
         return sum(self.sizes[row][1] for row in rows)
 
     def only(self, kept: Sequence[int]) -> Examples:
@@ -59,7 +59,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some pairs as tensors: (pair, token) each. Causal: both sides in `input_ids`, the source's labels ignored."""
+    """Pairs as tensors (pair, token). Causal: `input_ids` has source and target, and `labels` ignores the source."""
 
     input_ids: Tensor
     attention_mask: Tensor
@@ -70,10 +70,9 @@ class Batch:
 
 
 def make_examples(start: Start, sources: Sequence[str], targets: Sequence[str] | None, prompt: str | None) -> Examples:
-    """Tokenize pairs as Redrafter tokenizes their sources; without targets, each is the end alone.
+    """Tokenize pairs; sources as Redrafter does. Without `targets`, each target is only the end token.
 
-    `prompt` is what a causal model reads. It goes on from there: its target begins with a space unless the prompt ends
-    with white space.
+    `prompt`: of a causal model. The target starts with a space, unless the prompt ends with white space.
     """
     targets = [""] * len(sources) if targets is None else targets
     if start.reads_plans:
@@ -85,7 +84,7 @@ def make_examples(start: Start, sources: Sequence[str], targets: Sequence[str] |
 
 
 def encode_marked(start: Start, sources: Sequence[Marked], prompt: str | None) -> list[Tokens]:
-    """Sources with marks in tokens, for a model that is to read plans."""
+    """Tokenize sources with marks, for a model that reads plans."""
     marks = MarkTokens(start.tokenizer)
     return [_array(marks.encode(source, prompt or PLAIN_PROMPT)) for source in sources]
 
@@ -98,16 +97,16 @@ def encode_targets(start: Start, targets: Sequence[str], prompt: str | None) -> 
     return [_array(_ended(tokens, start.end, special)) for tokens in written]
 
 
-def fits(source: int, target: int, causal: bool, most: int, positions: int | None) -> bool:
-    """Whether a pair of so many tokens can be learned: at most `most` on each side, and what the model has room for."""
+def fits(source: int, target: int, causal: bool, max_length: int, positions: int | None) -> bool:
+    """Whether a pair with these numbers of tokens is within `max_length` for each side and the model's positions."""
     longer = max(source, target)
-    return longer <= most and (positions is None or (source + target if causal else longer) <= positions)
+    return longer <= max_length and (positions is None or (source + target if causal else longer) <= positions)
 
 
 def usable_rows(examples: Examples, pairs: PairSet, settings: RewriterTraining, positions: int | None) -> list[int]:
-    """The rows that can be learned. What is empty or too long in tokens is an error, or left out where that is asked.
+    """The rows that can be trained on. Pairs with an empty source or too many tokens are an error, or left out.
 
-    `positions`: how many tokens the model can tell apart, where it is bound to a number.
+    `positions`: the number of positions of the model, if it is limited.
     """
     kept, empty, long = [], list[int](), list[tuple[str, str]]()
     for row, (source, target) in enumerate(examples.sizes):
@@ -122,25 +121,25 @@ def usable_rows(examples: Examples, pairs: PairSet, settings: RewriterTraining, 
             long.append((f"{pairs.place(row, column)}: {why}", "raise --max-length"))
         else:
             what = "source and target have" if examples.causal else f"the {side} has"
-            why = f"{what} {total:,} tokens, and the model reads {positions:,}"
-            long.append((f"{pairs.place(row, column)}: {why}", "take a model that reads more"))
+            why = f"{what} {total:,} tokens, and the model has {positions:,} positions"
+            long.append((f"{pairs.place(row, column)}: {why}", "use a model with more positions"))
     if empty and settings.on_error == "raise":
         raise CorpusError(
-            f"{pairs.place(empty[0])}: nothing of the source is left in the model's tokens.",
-            "Delete the line, or leave such lines out with --on-error skip.",
+            f"{pairs.place(empty[0])}: the source has no tokens in the model's vocabulary.",
+            "Delete the line, or skip such lines with --on-error skip.",
         )
     if long and settings.long == "raise":
         more = f"; {len(long):,} pairs are too long" if len(long) > 1 else ""
         why, help = long[0]
         raise CorpusError(f"{why}{more}.",
-                          f"Shorten what is too long, {help}, or leave such pairs out with --long skip.")  # fmt: skip
+                          f"Shorten it, {help}, or skip such pairs with --long skip.")  # fmt: skip
     if not kept:
-        raise CorpusError(f"{pairs.names[0]}: no pair is left.", "Raise --max-length, or give other pairs.")
+        raise CorpusError(f"{pairs.names[0]}: no usable pair is left.", "Raise --max-length, or give other pairs.")
     return kept
 
 
 class Order:
-    """Which pairs make up which update: shuffled anew in each epoch, the same in every run."""
+    """The pairs of each update: shuffled in each epoch by the random seed alone."""
 
     def __init__(self, pairs: int, batch: int, epochs: int, seed: int) -> None:
         self.pairs, self.batch, self.seed = pairs, batch, seed
@@ -162,7 +161,7 @@ def by_length(examples: Examples, rows: Iterable[int]) -> list[int]:
 
 
 def micro_batches(examples: Examples, rows: Sequence[int], tokens: int, most: int | None) -> Iterator[list[int]]:
-    """Rows of like length, as many together as the padded tokens allow; a row that is longer stands alone."""
+    """Rows of similar length with at most `tokens` padded tokens and `most` rows together; a longer row is alone."""
     part: list[int] = []
     for row in by_length(examples, rows):
         if part and (len(part) == most or examples.padded([*part, row]) > tokens):
@@ -189,7 +188,7 @@ def make_batch(examples: Examples, rows: Sequence[int]) -> Batch:
 def _tokens(
     tokenizer: object, texts: Sequence[str], *, target: bool = False, bare: bool = False
 ) -> Iterator[list[int]]:
-    """`bare`: without the special tokens that a tokenizer puts around a text."""
+    """`bare`: without special tokens."""
     for at in range(0, len(texts), _BLOCK):
         block = texts[at : at + _BLOCK]
         named = {"text_target": block} if target else {"text": block}
@@ -197,7 +196,7 @@ def _tokens(
 
 
 def _ended(tokens: list[int], end: int, special: frozenset[int]) -> list[int]:
-    """With an end token, unless it is there: behind it mBART's first tokenizers put the language."""
+    """With an end token, if it has none yet; mBART's slow tokenizers add the language after it."""
     last = list(takewhile(special.__contains__, reversed(tokens)))
     return tokens if end in last else [*tokens, end]
 
@@ -207,7 +206,7 @@ def _array(tokens: list[int]) -> Tokens:
 
 
 def pad_rows(rows: Sequence[NDArray[Any]], filler: int) -> Tensor:
-    """(row, width) of whole numbers, filled on the right."""
+    """(row, width) of integers, padded on the right."""
     table = np.full((len(rows), max(len(row) for row in rows)), filler, dtype=np.int64)
     for line, row in zip(table, rows, strict=True):
         line[: len(row)] = row
@@ -215,16 +214,16 @@ def pad_rows(rows: Sequence[NDArray[Any]], filler: int) -> Tensor:
 
 
 def summed_loss(model: Any, plain: Any, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-    """Cross-entropy of the target's tokens and its end, summed: whoever calls divides by the tokens of a whole update.
+    """The sum of the cross-entropy over all target tokens, to be divided by the target tokens of the whole update.
 
-    A mean over each micro batch would weigh the tokens of short ones more. `plain` is the model that `model` wraps.
+    A mean over each micro-batch would give the tokens of small ones a larger weight. `plain`: the model inside `model`.
     """
     inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask}
     labels = batch.labels
     if plain.config.is_encoder_decoder:
         inputs["decoder_input_ids"] = shifted(plain, labels)
         logits = model(**inputs, use_cache=False).logits
-    else:  # the scores at a token are about the next one
+    else:  # the logits at a token predict the next one
         logits, labels = model(**inputs, use_cache=False).logits[:, :-1], labels[:, 1:]
     return torch.nn.functional.cross_entropy(
         logits.float().flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum",
@@ -233,8 +232,8 @@ def summed_loss(model: Any, plain: Any, batch: Batch, label_smoothing: float = 0
 
 
 def shifted(model: Any, labels: Tensor) -> Tensor:
-    """What the decoder reads when it is to write `labels`: the same, one place later, behind the start token."""
-    if hasattr(model, "prepare_decoder_input_ids_from_labels"):  # languages in MBart have a say
+    """The decoder inputs for `labels`: shifted right by one, after the start token."""
+    if hasattr(model, "prepare_decoder_input_ids_from_labels"):  # MBart puts the language first
         return model.prepare_decoder_input_ids_from_labels(labels)  # type: ignore[no-any-return]
     start = labels.new_full((len(labels), 1), model.config.decoder_start_token_id)
     moved = torch.cat([start, labels[:, :-1]], 1)

@@ -1,4 +1,4 @@
-"""Which models can be trained: all that can be known without their weights, then the weights."""
+"""Checks whether a model can be trained, from its configuration and tokenizer, and then loads its weights."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit
 from redraft.decode.model_loading import READS_PLANS
 from redraft.errors import ModelError, shown
 from redraft.models import is_scripted
-from redraft.trust import for_code, for_weights, loading
+from redraft.trust import loading, remote_code_kwargs, weights_kwargs
 
 _KINDS = "Give a seq2seq or causal model: a name on the Hugging Face hub, or a folder with config.json and weights."
 
 
 @dataclass(frozen=True)
 class Start:
-    """A model to start from, before its weights are read."""
+    """An initial model, before its weights are loaded."""
 
     name: str
     config: Any
     tokenizer: Any
-    plans: bool = False  # it is to read plans: `tokenizer` has the marks
-    marks: int = 0  # tokens that were added for them
+    plans: bool = False  # it is trained to read plans, and `tokenizer` has the marks
+    marks: int = 0  # tokens that were added for the marks
 
     @property
     def reads_plans(self) -> bool:
-        """Whether Redrafter encodes its sources with marks, now or once it is trained."""
+        """Whether Redrafter encodes its sources with marks, already or after this training."""
         return self.plans or bool(getattr(self.config, READS_PLANS, False))
 
     @property
@@ -47,20 +47,20 @@ class Start:
 
 
 def read_start(name: str, *, plans: bool = False) -> Start:
-    """The configuration and tokenizer of a model, or an error that says why it cannot be trained.
+    """Load the configuration and tokenizer of a model; a model that cannot be trained is an error with the reason.
 
-    `plans`: the model is to read plans, so its tokenizer gets the marks, and `load_weights` embeddings for them.
+    `plans`: teach the model to read plans. Its tokenizer gets the marks, and `load_weights` adds their embeddings.
     """
     _check_name(name)
     from transformers import AutoConfig, AutoTokenizer
 
     with loading("the model", name, ModelError, _KINDS):
-        config = AutoConfig.from_pretrained(name, **for_code())
+        config = AutoConfig.from_pretrained(name, **remote_code_kwargs())
         _check_kind(name, config)
-        tokenizer = AutoTokenizer.from_pretrained(name, **for_code())
+        tokenizer = AutoTokenizer.from_pretrained(name, **remote_code_kwargs())
     if tokenizer.eos_token_id is None:
         raise ModelError(
-            f"the tokenizer of {shown(name)} has no end token, so the model would not learn to stop.",
+            f"the tokenizer of {shown(name)} has no end-of-sequence token, so the model would not learn to stop.",
             "Set eos_token in its tokenizer_config.json.",
         )
     known = len(tokenizer)
@@ -70,15 +70,15 @@ def read_start(name: str, *, plans: bool = False) -> Start:
 
 
 def load_weights(start: Start) -> tuple[Any, list[str]]:
-    """The model in float32, and the names of the weights that were not stored and begin at random."""
+    """The model in float32, and the names of weights that it does not store, which are randomly initialised."""
     from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
     kind: Any = AutoModelForCausalLM if start.causal else AutoModelForSeq2SeqLM
     with loading("the model", start.name, ModelError, _KINDS):
-        if holds_eight_bit_model(start.name):  # restored to ordinary weights, all of them
+        if holds_eight_bit_model(start.name):  # restored to float32, with all weights present
             model, missing = load_eight_bit_model(start.name), []
         else:
-            options = {"dtype": torch.float32, "output_loading_info": True, **for_weights()}
+            options = {"dtype": torch.float32, "output_loading_info": True, **weights_kwargs()}
             model, info = kind.from_pretrained(start.name, **options)
             missing = sorted(info["missing_keys"])
     _check_tokens(start, model)
@@ -90,13 +90,13 @@ def load_weights(start: Start) -> tuple[Any, list[str]]:
 def _check_name(name: str) -> None:
     folder = Path(name)
     if is_scripted(name):
-        raise ModelError(f"{shown(name)} answers from a table and has no weights to train.", _KINDS)
+        raise ModelError(f"{shown(name)} is a scripted model and has no weights to train.", _KINDS)
     if name.endswith(".gguf") or (
         folder.is_dir() and any(folder.glob("*.gguf")) and not any(folder.glob("*.safetensors"))
     ):
         raise ModelError(
-            f"{shown(name)} holds weights in GGUF, which are rounded and cannot be trained.",
-            "Give the model that the file was made from, with weights in safetensors.",
+            f"{shown(name)} has quantized weights (GGUF), which cannot be trained.",
+            "Give the original model, with weights in safetensors.",
         )
     if folder.is_file():
         raise ModelError(f"{shown(name)} is a file.", _KINDS)
@@ -116,17 +116,17 @@ def _check_kind(name: str, config: Any) -> None:
     if quantized is not None:
         settings = quantized if isinstance(quantized, dict) else quantized.to_dict()
         raise ModelError(
-            f"the weights of {shown(name)} are rounded ({settings.get('quant_method', 'quantized')}) "
+            f"the weights of {shown(name)} are quantized ({settings.get('quant_method', 'method unknown')}) "
             "and cannot be trained.",
-            "Give the model that they were made from, in float32, bfloat16 or float16.",
+            "Give the original model, in float32, bfloat16 or float16.",
         )
     encoder_decoder = bool(getattr(config, "is_encoder_decoder", False))
     known = type(config) in (MODEL_FOR_SEQ2SEQ_MAPPING if encoder_decoder else MODEL_FOR_CAUSAL_LM_MAPPING)
-    # BERT and its like are listed as causal too; they are only if their configuration says so.
+    # Encoders such as BERT are listed as causal models too, but are one only if `is_decoder` is set.
     encoder = not encoder_decoder and type(config) in MODEL_FOR_MASKED_LM_MAPPING
     if not known or (encoder and not getattr(config, "is_decoder", False)):
         raise ModelError(
-            f"{shown(name)} ({config.model_type}) is neither a seq2seq nor a causal model: it cannot write text.",
+            f"{shown(name)} ({config.model_type}) is neither a seq2seq nor a causal model: it cannot generate text.",
             _KINDS,
         )
 
@@ -137,7 +137,7 @@ def _check_tokens(start: Start, model: Any) -> None:
     if known > width:
         raise ModelError(
             f"the tokenizer of {shown(start.name)} has {known:,} tokens, the model {width:,}.",
-            "Give a model and a tokenizer that belong together.",
+            "Give a model with its own tokenizer.",
         )
     ends = model.generation_config.eos_token_id
     if ends is None:
@@ -150,13 +150,16 @@ def _check_tokens(start: Start, model: Any) -> None:
         )
     if not start.causal and model.config.decoder_start_token_id is None:
         raise ModelError(
-            f"the configuration of {shown(start.name)} does not say what a target begins with.",
+            f"the configuration of {shown(start.name)} has no decoder_start_token_id.",
             "Set decoder_start_token_id in its config.json.",
         )
 
 
 def prepare_for_plans(model: Any, tokenizer: Any) -> None:
-    """New embeddings start near the mean of the others; a model that has enough keeps them as they are."""
+    """Add the marks to the tokenizer, and embeddings for them to the model if it has too few.
+
+    transformers initialises new embeddings near the mean of the existing ones.
+    """
     if not has_marks(tokenizer):
         add_marks(tokenizer)
     if model.get_input_embeddings().num_embeddings < len(tokenizer):
@@ -165,7 +168,7 @@ def prepare_for_plans(model: Any, tokenizer: Any) -> None:
 
 
 def _resize_quietly(model: Any, tokens: int) -> None:
-    """transformers says in a warning how the new embeddings start, and offers what is not wanted here."""
+    """Resize the embeddings without the warning of transformers about their initialisation."""
     from transformers.utils import logging
 
     level = logging.get_verbosity()

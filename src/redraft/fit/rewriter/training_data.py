@@ -1,4 +1,4 @@
-"""What a rewriter learns from and is validated with: read, checked and tokenized before any weights are loaded."""
+"""Training and validation data of a rewriter, read, checked and tokenized before any weights are loaded."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from redraft.fit.rewriter.training_settings import RewriterTraining
 from redraft.fit.tagged_pairs import TaggedPair
 from redraft.progress_bar import Say
 
-PROMPT = "Simplify: {source}\nSimple:"  # of causal models, where none is given
+PROMPT = "Simplify: {source}\nSimple:"  # the default for causal models
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """What is learned, what is validated, and what a causal model reads around a source."""
+    """Examples for training, a corpus for validation, and the prompt of a causal model."""
 
     examples: Examples
     valid: Corpus
     prompt: str | None
     facts: Facts  # digests and sizes, for the report
-    pairs: list[TaggedPair]  # in words: what is learned
-    checks: list[TaggedPair]  # and what is validated, with the first reference
+    pairs: list[TaggedPair]  # the training pairs as text
+    checks: list[TaggedPair]  # the validation pairs as text, with the first reference
 
 
 def read_data(start: Start, train: Paths, valid: Paths, settings: RewriterTraining, say: Say = print) -> TrainingData:
-    """Read and check all pairs, first their lines, then their lengths in tokens."""
+    """Read and check all pairs: first the lines, then their lengths in tokens."""
     if settings.prompt is not None and not start.causal:
         raise ConfigError(
-            f"prompt is for causal models, and {shown(start.name)} is none.",
-            "Leave it out, or write it into the sources.",
+            f"prompt is only for causal models, and {shown(start.name)} is not one.",
+            "Omit it, or write it into the sources.",
         )
     prompt = (settings.prompt or PROMPT) if start.causal else None
     pairs = read_pairs(train, on_error=settings.on_error)
@@ -49,7 +49,7 @@ def read_data(start: Start, train: Paths, valid: Paths, settings: RewriterTraini
     checks = checks.only(able[: settings.valid_sentences])
     both = len(set(checks.sources) & set(pairs.sources))
     if both:
-        say(f"sources of --valid that are in --train too: {both:,}; SARI will be too kind for them")
+        say(f"sources of --valid that are also in --train: {both:,}; their SARI will be too high")
     corpus = Corpus("valid", Path(checks.names[0]).name, checks.sources, checks.references)
     return TrainingData(
         examples.only(kept), corpus, prompt, facts, _tagged("train", pairs.only(kept)), _tagged("valid", checks)
@@ -61,11 +61,11 @@ def _tagged(tag: str, pairs: PairSet) -> list[TaggedPair]:
 
 
 def _facts(name: str, pairs: PairSet, kept: int, say: Say) -> Facts:
-    """What a report says about a set; what was left out of it is said aloud."""
+    """Facts about a set for the report; pairs that were left out are also reported to the user."""
     if pairs.skipped:
-        say(f"--{name}: bad lines left out: {len(pairs.skipped):,}; the first: {pairs.skipped[0].problem}")
+        say(f"--{name}: invalid lines left out: {len(pairs.skipped):,}; the first: {pairs.skipped[0].problem}")
     if kept < len(pairs):
-        say(f"--{name}: pairs left out because they are too long, or nothing in tokens: {len(pairs) - kept:,}")
+        say(f"--{name}: pairs left out because they are too long or have no tokens: {len(pairs) - kept:,}")
     files = [[Path(name).name, digest] for name, digest in zip(pairs.names, pairs.digests, strict=True)]
     return {
         "files": files, "pairs": kept, "references": len(pairs.references),

@@ -1,13 +1,16 @@
-// Draws one sentence: its words, its new text, the edits with their verdicts, and the texts to choose from.
+// Draws one sentence: its words, its new text, its edits with their status, and the texts to choose from.
 import { el } from "./common.js";
 import { closeMenu, openMenu } from "./menu.js";
 import { showSearch } from "./search.js";
 import { ORIGINAL, OWN } from "./sentences.js";
-import { diff, FAILED, isSplit, kindOf, overlap, phraseOf, placeOf, plain, slicer } from "./words.js";
+import { describe, diff, FAILED, isSplit, kindOf, overlap, phraseOf, slicer, spanOf } from "./words.js";
 
-const VERDICTS = { satisfied: "done", unmet: "not done", violated: "still there", impossible: "cannot be written", pending: "…", unknown: "not judged in this text" };
-const MARKS = { satisfied: "✓", unmet: "✗", violated: "✗", impossible: "⊘", pending: "…", unknown: "–" };
-const BY_HAND = "your choice";
+const STATUS_NAMES = {
+  satisfied: "done", unmet: "not done", violated: "still present", impossible: "cannot be generated", pending: "…",
+  unknown: "not checked in this text",
+};
+const STATUS_SYMBOLS = { satisfied: "✓", unmet: "✗", violated: "✗", impossible: "⊘", pending: "…", unknown: "–" };
+const BY_USER = "your choice";
 
 export function makeCard(sentence) {
   const card = el("article", { class: "sentence", "data-number": sentence.number, "aria-labelledby": `title-${sentence.number}` });
@@ -15,7 +18,7 @@ export function makeCard(sentence) {
   return card;
 }
 
-// Draws anew and leaves the focus where it was: what had it is known by its data-key.
+// Redraws the card and keeps the focus on the element with the same data-key.
 export function drawCard(card, sentence) {
   const focused = card.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   card.classList.toggle("accepted", sentence.accepted);
@@ -32,21 +35,21 @@ function head(sentence) {
   const accept = button("accept", sentence.accepted ? "Accepted" : "Accept", () => sentence.accept(!sentence.accepted));
   accept.setAttribute("aria-pressed", String(sentence.accepted));
   accept.classList.add("accept");
-  accept.disabled = !sentence.answer || sentence.pending; // a person accepts what is there to read
-  const how = button("how", "How it was found", () => showSearch(sentence));
-  how.classList.add("how");
-  how.disabled = !sentence.answer || Boolean(sentence.unchanged);
+  accept.disabled = !sentence.answer || sentence.pending; // only a finished text can be accepted
+  const search = button("search", "Steps of the search", () => showSearch(sentence));
+  search.classList.add("show-search");
+  search.disabled = !sentence.answer || Boolean(sentence.unchanged);
   const title = el("h3", { id: `title-${sentence.number}`, tabindex: -1, "data-key": "title" }, `Sentence ${sentence.number}`);
-  return el("header", {}, title, el("div", { class: "bar" }, how, accept));
+  return el("header", {}, title, el("div", { class: "bar" }, search, accept));
 }
 
-function button(key, label, onclick, named = null) {
-  return el("button", { type: "button", "data-key": key, onclick, "aria-label": named }, label);
+function button(key, label, onclick, ariaLabel = null) {
+  return el("button", { type: "button", "data-key": key, onclick, "aria-label": ariaLabel }, label);
 }
 
 function source(sentence) {
   const text = slicer(sentence.source);
-  const places = sentence.edits.map((edit) => ({ edit, span: placeOf(edit, sentence.words) })).filter(({ span }) => span);
+  const places = sentence.edits.map((edit) => ({ edit, span: spanOf(edit, sentence.words) })).filter(({ span }) => span);
   const placed = places.filter(({ edit }) => !isSplit(edit));
   const editAt = (start, end) => placed.find(({ span }) => overlap(span, [start, end]))?.edit;
   const line = el("p", { class: "source", dir: "auto", onkeydown: (event) => onWordKey(event, sentence) });
@@ -55,7 +58,7 @@ function source(sentence) {
     line.append(gap(text(at, word.start), editAt(at, word.start)));
     const found = placed.find(({ span }) => overlap(span, [word.start, word.end]));
     const split = places.find(({ edit, span }) => isSplit(edit) && span[0] === word.start)?.edit;
-    if (split) line.append(el("span", { class: "split" }, "⏎ ", el("span", { class: "unseen" }, "(new sentence) ")));
+    if (split) line.append(el("span", { class: "split" }, "⏎ ", el("span", { class: "visually-hidden" }, "(new sentence) ")));
     const isWord = /[\p{L}\p{N}]/u.test(word.text);
     line.append(isWord ? wordButton(sentence, word, index, found, split) : gap(text(word.start, word.end), found?.edit));
     const last = found && !sentence.words.some((other) => other.start >= word.end && other.start < found.span[1]);
@@ -64,18 +67,19 @@ function source(sentence) {
   });
   line.append(text(at, Infinity));
   const buttons = [...line.querySelectorAll("button")];
-  const stop = buttons.find((one) => one.dataset.key === `word-${sentence.at}`) ?? buttons[0];
-  if (stop) stop.tabIndex = 0;
+  const tabStop = buttons.find((button) => button.dataset.key === `word-${sentence.focusedWord}`) ?? buttons[0];
+  if (tabStop) tabStop.tabIndex = 0;
   return line;
 }
 
-// What is to be written for a phrase, and whether it was.
+// The replacement of a phrase, struck through if it was not done.
 function replacement(sentence, edit) {
   const failed = FAILED.includes(sentence.statusOf(edit)) && !sentence.pending;
-  return el("span", { class: failed ? "new not-done" : "new" }, edit.with.join(" / "), failed ? el("span", { class: "unseen" }, " (not done)") : null);
+  const note = failed ? el("span", { class: "visually-hidden" }, " (not done)") : null;
+  return el("span", { class: failed ? "new not-done" : "new" }, edit.with.join(" / "), note);
 }
 
-// Tab leads to one word of a sentence, arrows to the others.
+// Tab reaches one word of a sentence, the arrow keys the others (roving tabindex).
 function onWordKey(event, sentence) {
   const words = [...event.currentTarget.querySelectorAll("button.word")];
   const at = words.indexOf(event.target);
@@ -86,11 +90,11 @@ function onWordKey(event, sentence) {
   const next = words[Math.min(Math.max(0, to), words.length - 1)];
   event.target.tabIndex = -1;
   next.tabIndex = 0;
-  sentence.at = numberOf(next);
+  sentence.focusedWord = indexOf(next);
   next.focus();
 }
 
-// Signs and white space inside an edited phrase bear the mark of the phrase.
+// Punctuation and white space inside an edited phrase are marked like its words.
 function gap(text, edit) {
   return edit && text && kindOf(edit) !== "insert" ? el("span", { class: `mark ${kindOf(edit)}` }, text) : text;
 }
@@ -103,28 +107,28 @@ function wordButton(sentence, word, index, found, split) {
     tabindex: -1,
     "aria-haspopup": "menu",
     "aria-expanded": "false",
-    "aria-label": found ? `${word.text}: ${described(found.edit)}` : null,
+    "aria-label": found ? `${word.text}: ${ariaDescription(found.edit)}` : null,
     onclick: (event) => toggleMenu(event.currentTarget, sentence, word, found, split),
   };
   return el("button", attributes, word.text);
 }
 
-const numberOf = (word) => Number(word.dataset.key.replace("word-", ""));
+const indexOf = (word) => Number(word.dataset.key.replace("word-", ""));
 
-function described(edit) {
-  if (edit.insert) return "must stay";
-  return edit.delete ? `leave out “${edit.delete}”` : `replace “${edit.substitute}” with ${edit.with.join(" or ")}`;
+function ariaDescription(edit) {
+  if (edit.insert) return "keep";
+  return edit.delete ? `delete “${edit.delete}”` : `replace “${edit.substitute}” with ${edit.with.join(" or ")}`;
 }
 
 function toggleMenu(button, sentence, word, found, split) {
   if (button.getAttribute("aria-expanded") === "true") return closeMenu();
-  sentence.at = numberOf(button);
+  sentence.focusedWord = indexOf(button);
   const span = [word.start, word.end];
   const edit = found?.edit;
-  // A decision on one word of a phrase takes the place of the phrase's edit: what is decided covers both.
-  const place = found ? [Math.min(span[0], found.span[0]), Math.max(span[1], found.span[1])] : span;
-  const decide = (made) => sentence.decide(place, made && { ...made, note: BY_HAND });
-  const instead = (target) => decide({ substitute: word.text, with: [target], span });
+  // A decision about one word of an edited phrase replaces the edit of the whole phrase.
+  const covered = found ? [Math.min(span[0], found.span[0]), Math.max(span[1], found.span[1])] : span;
+  const decide = (made) => sentence.decide(covered, made && { ...made, note: BY_USER });
+  const replaceWith = (target) => decide({ substitute: word.text, with: [target], span });
   const items = [
     { label: "Keep", checked: Boolean(edit?.insert), choose: () => decide({ insert: word.text, span }) },
     { label: "Delete", checked: edit?.delete === word.text, choose: () => decide({ delete: word.text, span }) },
@@ -133,22 +137,22 @@ function toggleMenu(button, sentence, word, found, split) {
       label: target,
       detail: percent(probability),
       checked: edit?.substitute === word.text && edit.with[0] === target,
-      choose: () => instead(target),
+      choose: () => replaceWith(target),
     })),
-    { label: "Nothing", detail: "no edit", checked: !edit, choose: () => decide(null) },
+    { label: "No edit", checked: !edit, choose: () => decide(null) },
     ...splitItem(sentence, word, split),
   ];
-  openMenu(button, word.text, items, instead);
+  openMenu(button, word.text, items, replaceWith);
 }
 
-// A sentence cannot begin anew at its first word.
+// The first word of a sentence cannot start a new one.
 function splitItem(sentence, word, split) {
   if (word.start === sentence.words[0].start) return [];
-  const made = split ?? { split: word.text, span: [word.start, word.end], note: BY_HAND };
+  const made = split ?? { split: word.text, span: [word.start, word.end], note: BY_USER };
   return [{ label: "Start a new sentence here", role: "menuitemcheckbox", checked: Boolean(split), choose: () => sentence.toggleSplit(made) }];
 }
 
-// An edit of a longer phrase offers its own words for the whole phrase.
+// Menu items for the edit of a phrase of several words.
 function phraseItems(edit, word, decide) {
   if (!edit || phraseOf(edit) === word.text) return [];
   if (edit.insert) return [];
@@ -191,17 +195,17 @@ function warnings(sentence) {
     box.append(el("div", { class: "notice" }, el("p", {}, el("strong", {}, message), hint ? ` ${hint}` : ""), again));
   }
   if (sentence.failed.length) {
-    const what = sentence.failed.map(plain).join("; ");
-    box.append(el("p", { class: "missing failed" }, `Asked for, but not done: ${what}. Choose other words, or write the sentence yourself.`));
+    const what = sentence.failed.map(describe).join("; ");
+    box.append(el("p", { class: "warning failed" }, `Requested, but not done: ${what}. Try other words, or write the sentence yourself.`));
   }
-  if (sentence.doubt) {
-    const { why, risk } = sentence.doubt;
-    box.append(el("p", { class: "missing doubt" }, `May not say the same (${Math.round(100 * risk)} %): ${why}.`));
+  if (sentence.meaningAlarm) {
+    const { why, risk } = sentence.meaningAlarm;
+    box.append(el("p", { class: "warning meaning-alarm" }, `The meaning may have changed (risk ${Math.round(100 * risk)} %): ${why}.`));
   }
   const missing = sentence.option?.missing ?? [];
-  if (missing.length) box.append(el("p", { class: "missing" }, `Check: not in the new sentence: ${missing.join(", ")}`));
-  if (sentence.option?.literal) box.append(el("p", { class: "quiet literal" }, "Edited word by word."));
-  if (sentence.unchanged) box.append(el("p", { class: "quiet" }, `Left as it is: ${sentence.unchanged}`));
+  if (missing.length) box.append(el("p", { class: "warning" }, `Check: the new sentence lacks ${missing.join(", ")}.`));
+  if (sentence.option?.literal) box.append(el("p", { class: "quiet literal" }, "Edits applied word by word, without the model."));
+  if (sentence.unchanged) box.append(el("p", { class: "quiet" }, `Not rewritten: ${sentence.unchanged}`));
   return box;
 }
 
@@ -222,10 +226,10 @@ function options(sentence) {
   return sentence.chosen === OWN ? el("div", {}, box, ownText(sentence)) : box;
 }
 
-// What is typed is shown as the new text at once; the card is not drawn anew under the cursor.
+// Typed text is shown as the new text immediately. The card is not redrawn, so that the box keeps the cursor.
 function ownText(sentence) {
   const attributes = {
-    class: "own", rows: 3, dir: "auto", "data-key": "own", "aria-label": `Your own text of sentence ${sentence.number}`,
+    class: "own", rows: 3, dir: "auto", "data-key": "own", "aria-label": `Your text for sentence ${sentence.number}`,
     oninput: ({ currentTarget }) => {
       sentence.write(currentTarget.value);
       currentTarget.closest(".main").querySelector(".output").replaceWith(output(sentence));
@@ -237,53 +241,56 @@ function ownText(sentence) {
 }
 
 function edits(sentence) {
-  const box = el("section", { class: "edits-box", "aria-label": `Edits of sentence ${sentence.number}` }, el("h4", {}, "Edits"));
+  const box = el("section", { class: "edits-section", "aria-label": `Edits of sentence ${sentence.number}` }, el("h4", {}, "Edits"));
   const shown = sentence.verdicts.map((edit, index) => ({ edit, index })).filter(({ edit }) => !sentence.isRejection(edit));
-  const listed = (some) => el("ol", { class: "edits" }, ...some.map(({ edit, index }) => verdict(sentence, edit, index)));
-  const [keeps, others] = [shown.filter(({ edit }) => isUsual(sentence, edit)), shown.filter(({ edit }) => !isUsual(sentence, edit))];
-  box.append(others.length ? listed(others) : el("p", { class: "quiet" }, keeps.length ? "Nothing is left out or replaced." : "None."));
+  const listed = (entries) => el("ol", { class: "edits" }, ...entries.map(({ edit, index }) => verdict(sentence, edit, index)));
+  const keeps = shown.filter(({ edit }) => isUneventful(sentence, edit));
+  const others = shown.filter(({ edit }) => !isUneventful(sentence, edit));
+  box.append(others.length ? listed(others) : el("p", { class: "quiet" }, keeps.length ? "No deletions or replacements." : "None."));
   if (keeps.length) {
     const words = keeps.map(({ edit }) => edit.insert).join(", ");
-    const attributes = { class: "keeps", open: sentence.keepsOpen, ontoggle: (event) => (sentence.keepsOpen = event.currentTarget.open) };
-    box.append(el("details", attributes, el("summary", { "data-key": "keeps" }, `Must stay: ${words}`), listed(keeps)));
+    const ontoggle = (event) => (sentence.keptWordsOpen = event.currentTarget.open);
+    const attributes = { class: "kept-words", open: sentence.keptWordsOpen, ontoggle };
+    box.append(el("details", attributes, el("summary", { "data-key": "kept-words" }, `Kept words: ${words}`), listed(keeps)));
   }
   if (sentence.rejected.length) {
-    const back = (decision, i) => {
-      const label = `Put back: ${plain(decision.rejected)}`;
-      const put = button(`back-${i}`, "Put back", () => sentence.putBack(decision), label);
-      return el("li", {}, el("span", {}, ...named(decision.rejected)), put);
+    const restoreItem = (decision, i) => {
+      const label = `Restore: ${describe(decision.rejected)}`;
+      const restore = button(`restore-${i}`, "Restore", () => sentence.restore(decision), label);
+      return el("li", {}, el("span", {}, ...editNodes(decision.rejected)), restore);
     };
-    box.append(el("h4", {}, "Rejected"), el("ul", { class: "rejected" }, ...sentence.rejected.map(back)));
+    box.append(el("h4", {}, "Rejected"), el("ul", { class: "rejected" }, ...sentence.rejected.map(restoreItem)));
   }
   return box;
 }
 
-// Words that are predicted to stay, and did: many, and seldom of interest.
-function isUsual(sentence, edit) {
-  return Boolean(edit.insert) && edit.probability != null && !sentence.isByHand(edit) && !FAILED.includes(edit.status);
+// Predicted keep edits that were done: many, and rarely of interest.
+function isUneventful(sentence, edit) {
+  return Boolean(edit.insert) && edit.probability != null && !sentence.isByUser(edit) && !FAILED.includes(edit.status);
 }
 
 function verdict(sentence, edit, index) {
   const status = sentence.pending ? "pending" : edit.status ?? "pending";
-  const sure = edit.note?.includes("%") ? null : percent(edit.probability);
-  const why = [edit.note, sure && `${sure} sure`, edit.reason].filter(Boolean).join(", ");
-  const byHand = sentence.isByHand(edit);
-  const accept = button(`accept-${index}`, "Accept", () => sentence.acceptEdit(edit, !byHand), `Accept: ${plain(edit)}`);
-  accept.setAttribute("aria-pressed", String(byHand));
-  const reject = button(`reject-${index}`, "Reject", () => sentence.reject(edit), `Reject: ${plain(edit)}`);
+  const probability = edit.note?.includes("%") ? null : percent(edit.probability);
+  const reasons = [edit.note, probability && `${probability} probability`, edit.reason].filter(Boolean).join(", ");
+  const byUser = sentence.isByUser(edit);
+  const accept = button(`accept-${index}`, "Accept", () => sentence.acceptEdit(edit, !byUser), `Accept: ${describe(edit)}`);
+  accept.setAttribute("aria-pressed", String(byUser));
+  const reject = button(`reject-${index}`, "Reject", () => sentence.reject(edit), `Reject: ${describe(edit)}`);
   reject.classList.add("reject");
-  const judged = el("span", { class: "verdict" }, el("span", { "aria-hidden": "true" }, `${MARKS[status]} `), VERDICTS[status]);
+  const symbol = el("span", { "aria-hidden": "true" }, `${STATUS_SYMBOLS[status]} `);
+  const statusLabel = el("span", { class: "verdict" }, symbol, STATUS_NAMES[status]);
   return el(
     "li", { "data-status": status },
-    el("p", {}, el("span", { class: "what" }, ...named(edit)), " ", judged),
-    why ? el("p", { class: "quiet" }, why) : null,
+    el("p", {}, el("span", { class: "what" }, ...editNodes(edit)), " ", statusLabel),
+    reasons ? el("p", { class: "quiet" }, reasons) : null,
     el("div", { class: "bar" }, accept, reject),
   );
 }
 
-function named(edit) {
+function editNodes(edit) {
   if (isSplit(edit)) return [el("span", { class: "split" }, "⏎ new sentence"), ...(edit.split === true ? [] : [" at ", el("b", {}, edit.split)])];
   if (edit.insert) return ["keep ", el("b", {}, edit.insert)];
-  if (edit.delete) return ["leave out ", el("b", {}, edit.delete)];
+  if (edit.delete) return ["delete ", el("b", {}, edit.delete)];
   return [el("b", {}, edit.substitute), " → ", el("b", {}, edit.with.join(" / "))];
 }

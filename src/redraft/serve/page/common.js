@@ -1,6 +1,6 @@
-// What every part of the page uses: making elements, speaking to the reader, asking the service.
+// Used by all parts of the page: creating elements, messages to the user, requests to the service.
 
-// Text goes in as text nodes only, so nothing a person or the service wrote is ever read as HTML.
+// Text is added only as text nodes, so that no text of a user or of the service is parsed as HTML.
 export function el(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -14,7 +14,8 @@ export function el(tag, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-export function say(message) {
+// For screen readers.
+export function announce(message) {
   byId("live").textContent = message;
 }
 
@@ -26,21 +27,17 @@ export class ServiceError extends Error {
   }
 }
 
-let key = null; // in memory only: it is gone when the page is
+let apiKey = null; // kept in memory only
 
-export function useKey(value) {
-  key = value;
-}
-
-export async function ask(path, body, signal) {
+export async function post(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
-  if (key) headers.Authorization = `Bearer ${key}`;
+  if (apiKey) headers.Authorization = `Bearer ${apiKey}`;
   let response;
   try {
     response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new ServiceError(0, "The service does not answer.", "Is it still running? Try again.");
+    throw new ServiceError(0, "The service does not answer.", "Check that it is running, then try again.");
   }
   const answer = await response.json().catch(() => null);
   if (response.ok && answer) return answer;
@@ -50,10 +47,10 @@ export async function ask(path, body, signal) {
 
 let retry = null;
 
-// Shows what went wrong; `again` is what to do once a key is given.
-export function showProblem(error, again = null) {
-  if (error.name === "AbortError") return; // a newer request took its place
-  if (error instanceof Error && !("hint" in error)) console.error(error); // a mistake of this page
+// Shows an error. If the API key is missing or wrong, `again` is called after the user has entered one.
+export function showError(error, again = null) {
+  if (error.name === "AbortError") return; // replaced by a newer request
+  if (error instanceof Error && !("hint" in error)) console.error(error); // a bug of this page
   const close = el("button", { type: "button", onclick: dismiss }, "Dismiss");
   byId("alert").replaceChildren(
     el("div", { class: "notice" }, el("p", {}, el("strong", {}, error.message)), error.hint ? el("p", {}, error.hint) : null, close),
@@ -66,18 +63,18 @@ export function showProblem(error, again = null) {
 }
 
 function dismiss() {
-  clearProblem();
+  clearError();
   (byId("results").hidden ? byId("text") : byId("results-title")).focus();
 }
 
-export function clearProblem() {
+export function clearError() {
   byId("alert").replaceChildren();
 }
 
-export function takeKey() {
-  useKey(byId("key").value);
+export function submitKey() {
+  apiKey = byId("key").value;
   byId("key").value = "";
   byId("key-form").hidden = true;
-  clearProblem();
+  clearError();
   retry?.();
 }

@@ -1,13 +1,13 @@
-// What leaves the page: the new text, the plan, and a page of the marked changes.
+// Exports: the text, the plan, and an HTML page with the changes marked.
 import { diff } from "./words.js";
 
-// `rest` is the end of the text that was not worked on.
+// `rest`: the end of the text, which was not processed.
 export const asText = (sentences, rest = "") => sentences.map(({ space, text }) => space + text).join("") + rest;
 
 export const asPlan = (sentences) => sentences.map((sentence) => `${JSON.stringify(sentence.toPlan())}\n`).join("");
 
 const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escaped = (text) => text.replace(/[&<>"']/g, (sign) => ESCAPES[sign]);
+const escaped = (text) => text.replace(/[&<>"']/g, (character) => ESCAPES[character]);
 
 const STYLE = `
 body { font: 1.1rem/1.6 Georgia, serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark }
@@ -15,7 +15,7 @@ main { white-space: pre-wrap; overflow-wrap: anywhere }
 ins { font-weight: 600; text-decoration: underline; text-underline-offset: .2em }
 del { opacity: .6 }`;
 
-// One file that needs nothing else; white space is kept by its style.
+// A self-contained file; its style preserves white space.
 export function asHtml(sentences, rest = "") {
   const run = ({ kind, text }) => (kind === "same" ? escaped(text) : `<${kind}>${escaped(text)}</${kind}>`);
   const body = sentences.map(({ space, source, text }) => escaped(space) + diff(source, text).map(run).join("")).join("");
@@ -32,16 +32,16 @@ export function asHtml(sentences, rest = "") {
 }
 
 export function download(name, text, type) {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   const link = document.createElement("a");
-  link.href = address;
+  link.href = url;
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000); // the browser may still be reading it
+  setTimeout(() => URL.revokeObjectURL(url), 10_000); // the browser may still read it
 }
 
-// The clipboard is closed to pages that are not served from this machine or over https: then say so by failing.
+// Browsers allow access to the clipboard only for pages from localhost or over HTTPS.
 export async function copy(text) {
-  if (!navigator.clipboard) throw new Error("This browser does not let the page copy. Export the text instead.");
+  if (!navigator.clipboard) throw new Error("The browser does not allow this page to copy. Export the text instead.");
   await navigator.clipboard.writeText(text);
 }

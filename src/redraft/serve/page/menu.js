@@ -1,50 +1,50 @@
-// The menu of one word. `items` are {label, detail, checked, role, choose}; `write` takes what a person types instead.
+// The menu of one word. `items`: {label, detail, checked, role, choose}; `replaceWith` is called with a typed replacement.
 import { el } from "./common.js";
 
 let open = null;
 
-export function closeMenu(back = true) {
+export function closeMenu(returnFocus = true) {
   if (!open) return;
   const { popup, button } = open;
   open = null;
   popup.remove();
   button.setAttribute("aria-expanded", "false");
-  if (back) button.focus();
+  if (returnFocus) button.focus();
 }
 
-export function openMenu(button, word, items, write) {
+export function openMenu(button, word, items, replaceWith) {
   closeMenu(false);
-  const menu = el("div", { role: "menu", "aria-label": `What to do with “${word}”` }, ...items.map(item));
-  const field = el("input", { type: "text", "aria-label": `Write instead of “${word}”`, placeholder: "write instead…", autocomplete: "off" });
-  // The field stands beside the menu in the same box: a menu may hold nothing but its items.
-  const form = el("form", { onsubmit: (event) => written(event, field, write) }, field, el("button", { type: "submit" }, "Use"));
-  const popup = el("div", { class: "word-menu", onkeydown: onKey, onfocusout: onLeave }, menu, form);
+  const menu = el("div", { role: "menu", "aria-label": `Edits for “${word}”` }, ...items.map(item));
+  const field = el("input", { type: "text", "aria-label": `Replacement for “${word}”`, placeholder: "replacement…", autocomplete: "off" });
+  // The field is next to the menu, not in it: the ARIA role menu allows only menu items as children.
+  const form = el("form", { onsubmit: (event) => submitReplacement(event, field, replaceWith) }, field, el("button", { type: "submit" }, "Use"));
+  const popup = el("div", { class: "word-menu", onkeydown: onKey, onfocusout: onFocusOut }, menu, form);
   open = { popup, button };
-  document.querySelector("main").append(popup); // inside a landmark
-  place(popup, button);
+  document.querySelector("main").append(popup); // inside a landmark, for accessibility
+  position(popup, button);
   button.setAttribute("aria-expanded", "true");
   (menu.querySelector("[aria-checked=true]") ?? menu.firstChild).focus();
 }
 
 function item({ label, detail, checked, role = "menuitemradio", choose }) {
-  const take = () => {
+  const onClick = () => {
     closeMenu();
     choose();
   };
-  const attributes = { type: "button", role, "aria-checked": String(checked), tabindex: -1, onclick: take };
+  const attributes = { type: "button", role, "aria-checked": String(checked), tabindex: -1, onclick: onClick };
   return el("button", attributes, el("span", {}, label), detail ? el("span", { class: "quiet" }, detail) : null);
 }
 
-function written(event, field, write) {
+function submitReplacement(event, field, replaceWith) {
   event.preventDefault();
   const text = field.value.trim();
   if (!text) return field.focus();
   closeMenu();
-  write(text);
+  replaceWith(text);
 }
 
-// Under the word, pushed back inside the window where it would stick out.
-function place(popup, button) {
+// Below the word, or above it if there is no room; always inside the window.
+function position(popup, button) {
   const word = button.getBoundingClientRect();
   const width = document.documentElement.clientWidth;
   const left = Math.max(8, Math.min(word.left, width - popup.offsetWidth - 8));
@@ -54,25 +54,25 @@ function place(popup, button) {
 }
 
 function onKey(event) {
-  const stops = [...event.currentTarget.querySelectorAll("[role^=menuitem], input")];
-  const at = stops.indexOf(document.activeElement);
-  const typing = document.activeElement.matches("input");
-  const go = { ArrowDown: at + 1, ArrowUp: at - 1, ...(typing ? {} : { Home: 0, End: stops.length - 1 }) }[event.key];
-  if (go !== undefined) stops[(go + stops.length) % stops.length].focus();
+  const focusable = [...event.currentTarget.querySelectorAll("[role^=menuitem], input")];
+  const at = focusable.indexOf(document.activeElement);
+  const isTyping = document.activeElement.matches("input");
+  const target = { ArrowDown: at + 1, ArrowUp: at - 1, ...(isTyping ? {} : { Home: 0, End: focusable.length - 1 }) }[event.key];
+  if (target !== undefined) focusable[(target + focusable.length) % focusable.length].focus();
   else if (event.key === "Escape") closeMenu();
-  else if (event.key === "Tab" && leaves(event)) closeMenu();
+  else if (event.key === "Tab" && leavesMenu(event)) closeMenu();
   else return;
   event.preventDefault();
 }
 
-// Tab goes from the items to the field and its button, and out of the menu at either end.
-function leaves(event) {
+// Tab goes from the items to the field and its button; beyond the first and last of these it closes the menu.
+function leavesMenu(event) {
   const last = document.activeElement.matches("[type=submit]");
   const first = document.activeElement.matches("[role^=menuitem]");
   return event.shiftKey ? first : last;
 }
 
-function onLeave(event) {
+function onFocusOut(event) {
   const to = event.relatedTarget;
   if (open && to && !open.popup.contains(to)) closeMenu(false);
 }

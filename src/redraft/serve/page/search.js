@@ -1,29 +1,29 @@
-// "How it was found": the search for one sentence, played step by step.
-import { ask, byId, el, ServiceError } from "./common.js";
+// "Steps of the search": the beam search for one sentence, step by step.
+import { byId, el, post, ServiceError } from "./common.js";
 import { simplifyRequest } from "./sentences.js";
-import { plain } from "./words.js";
+import { describe } from "./words.js";
 
-const SHOWN = 8; // nodes of a row at first sight
-const PAUSE = 1400; // milliseconds between two steps
+const SHOWN = 8; // nodes of a row that are shown at first
+const STEP_MS = 1400; // milliseconds between two steps
 
 let steps = [];
 let edits = [];
-let all = new Set(); // rows whose nodes are all on show
+let expanded = new Set(); // rows that show all nodes
 let timer = null;
 let request = null;
 
 export async function showSearch(sentence) {
   request?.abort();
-  const mine = (request = new AbortController());
+  const controller = (request = new AbortController());
   edits = sentence.toPlan().edits;
   steps = [];
   byId("search-source").textContent = sentence.source;
-  byId("search-edits").replaceChildren(...edits.map((edit, i) => el("li", {}, chip(i), " ", plain(edit))));
+  byId("search-edits").replaceChildren(...edits.map((edit, i) => el("li", {}, chip(i), " ", describe(edit))));
   byId("search-state").textContent = "Searching…";
   draw();
   byId("search-view").showModal();
   try {
-    const answer = await ask("/v1/simplify", simplifyRequest([sentence], true), mine.signal);
+    const answer = await post("/v1/simplify", simplifyRequest([sentence], true), controller.signal);
     start(answer.sentences[0]);
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -33,7 +33,7 @@ export async function showSearch(sentence) {
 
 function start(answer) {
   steps = answer.trace ?? [];
-  const none = `There was nothing to search: ${answer.unchanged ?? "no step was recorded"}.`;
+  const none = `There was no search: ${answer.unchanged ?? "no step was recorded"}.`;
   byId("search-state").textContent = steps.length ? "" : none;
   byId("step").max = Math.max(1, steps.length);
   go(1);
@@ -43,7 +43,7 @@ const current = () => Number(byId("step").value);
 
 function go(number) {
   byId("step").value = Math.min(Math.max(1, number), Math.max(1, steps.length));
-  all = new Set();
+  expanded = new Set();
   draw();
 }
 
@@ -56,11 +56,11 @@ function draw() {
   byId("play").disabled = byId("step").disabled = steps.length < 2;
   byId("search-figure").replaceChildren(...(step ? step.rows.map((row) => beam(row, step, groupsOf(step))) : []));
   const pool = step?.pool ?? [];
-  byId("pool").replaceChildren(...pool.map(ended));
+  byId("pool").replaceChildren(...pool.map(poolEntry));
   if (step && !pool.length) byId("pool").append(el("li", { class: "none quiet" }, "None yet."));
 }
 
-// Nodes that satisfy the same edits form a group; letters name them in the order they are met.
+// Nodes that satisfy the same edits form a group; groups are named by letters in order of appearance.
 function groupsOf(step) {
   const names = new Map();
   for (const { satisfied } of step.nodes) {
@@ -74,10 +74,10 @@ const letters = (n) => (n < 26 ? "" : letters(Math.floor(n / 26) - 1)) + String.
 
 function beam(row, step, groupOf) {
   const nodes = step.nodes.filter((node) => node.row === row.row).sort((a, b) => (b.log_prob ?? -Infinity) - (a.log_prob ?? -Infinity));
-  const shown = all.has(row.row) ? nodes : best(nodes);
+  const shown = expanded.has(row.row) ? nodes : best(nodes);
   const name = el("span", { class: "row-name" }, `Row ${row.row}`);
-  const likely = el("span", { class: "quiet" }, ` L ${number(row.log_prob)}`);
-  const title = el("p", { class: "row-text" }, name, row.text.trim() || "(nothing written yet)", likely);
+  const logProb = el("span", { class: "quiet" }, ` L ${number(row.log_prob)}`);
+  const title = el("p", { class: "row-text" }, name, row.text.trim() || "(empty)", logProb);
   const box = el("div", { class: "beam", "data-row": row.row }, title, table(shown, groupOf, row));
   if (nodes.length > shown.length) box.append(more(row, nodes.length));
   return box;
@@ -85,7 +85,7 @@ function beam(row, step, groupOf) {
 
 const isKept = (node) => node.outcome === "finished" || node.outcome.startsWith("row ");
 
-// The likeliest ones, and always those that go on: an edit may have carried an unlikely word.
+// The most likely nodes, and all kept ones: an edit can bring an unlikely word into the beam.
 function best(nodes) {
   const kept = nodes.filter(isKept);
   const others = nodes.filter((node) => !isKept(node)).slice(0, Math.max(0, SHOWN - kept.length));
@@ -94,19 +94,19 @@ function best(nodes) {
 
 function more(row, count) {
   const show = () => {
-    all.add(row.row);
+    expanded.add(row.row);
     draw();
     byId("search-figure").querySelector(`[data-row="${row.row}"] table`).focus();
   };
   return el("button", { type: "button", class: "more", onclick: show }, `Show all ${count}`);
 }
 
-const COLUMNS = ["Next", "Probability", "L", "E", "Edits", "Group", "What became of it"];
+const COLUMNS = ["Next", "Probability", "L", "E", "Edits", "Group", "Outcome"];
 
 function table(nodes, groupOf, row) {
   const heads = el("tr", {}, ...COLUMNS.map((name) => el("th", { scope: "col" }, name)));
   const body = el("tbody", {}, ...nodes.map((node) => line(node, groupOf)));
-  return el("table", { tabindex: -1, "aria-label": `Next words of row ${row.row}` }, el("thead", {}, heads), body);
+  return el("table", { tabindex: -1, "aria-label": `Candidates for the next word of row ${row.row}` }, el("thead", {}, heads), body);
 }
 
 function line(node, groupOf) {
@@ -128,13 +128,13 @@ function bar(logProb) {
 }
 
 function score(node) {
-  const hoped = node.edit_score_pending;
-  return hoped == null || hoped === node.edit_score ? number(node.edit_score) : `${number(node.edit_score)} (${number(hoped)})`;
+  const withPending = node.edit_score_pending; // with edits begun but not complete
+  return withPending == null || withPending === node.edit_score ? number(node.edit_score) : `${number(node.edit_score)} (${number(withPending)})`;
 }
 
 const OUTCOMES = {
   finished: "■ finished", "beyond alpha": "✕ pruned: beyond α", "below delta": "✕ pruned: below δ", unselected: "– not selected",
-  "end not allowed": "✕ end not allowed yet",
+  "end not allowed": "✕ end of sentence not allowed yet",
 };
 
 const outcome = ({ outcome: name }) => OUTCOMES[name] ?? `→ kept as ${name}`;
@@ -142,17 +142,17 @@ const ordinal = (n) => `${n}${n % 100 > 10 && n % 100 < 14 ? "th" : ["th", "st",
 const number = (value) => (value == null ? "−∞" : value.toFixed(2).replace("-", "−"));
 
 function chip(index) {
-  return el("span", { class: "chip", title: edits[index] ? plain(edits[index]) : null }, String(index + 1));
+  return el("span", { class: "chip", title: edits[index] ? describe(edits[index]) : null }, String(index + 1));
 }
 
-function ended({ text, log_prob, edit_score, truncated }) {
+function poolEntry({ text, log_prob, edit_score, truncated }) {
   const figures = ` L ${number(log_prob)}, E ${number(edit_score)}${truncated ? ", cut at the length limit" : ""}`;
   return el("li", {}, text.trim(), el("span", { class: "quiet" }, figures));
 }
 
 function play(on) {
   clearInterval(timer);
-  timer = on ? setInterval(forward, PAUSE) : null;
+  timer = on ? setInterval(forward, STEP_MS) : null;
   byId("play").textContent = on ? "Pause" : "Play";
   byId("play").setAttribute("aria-pressed", String(on));
 }
@@ -167,25 +167,25 @@ function togglePlay() {
   play(!timer);
 }
 
-function byHand(number) {
+function stepTo(number) {
   play(false);
   go(number);
 }
 
-byId("previous").addEventListener("click", () => byHand(current() - 1));
-byId("next").addEventListener("click", () => byHand(current() + 1));
+byId("previous").addEventListener("click", () => stepTo(current() - 1));
+byId("next").addEventListener("click", () => stepTo(current() + 1));
 byId("play").addEventListener("click", togglePlay);
-byId("step").addEventListener("input", () => byHand(current()));
+byId("step").addEventListener("input", () => stepTo(current()));
 byId("search-close").addEventListener("click", () => byId("search-view").close());
 byId("search-view").addEventListener("close", () => {
   play(false);
   request?.abort();
 });
-// The range has its own arrow keys, and the figure scrolls with them where it is wider than the window.
+// Arrow keys change the step, except where they already move the slider or scroll the figure.
 byId("search-view").addEventListener("keydown", (event) => {
-  const turn = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+  const change = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   const scrolls = event.target === byId("search-figure") && event.target.scrollWidth > event.target.clientWidth;
-  if (!turn || event.target === byId("step") || scrolls || !steps.length) return;
+  if (!change || event.target === byId("step") || scrolls || !steps.length) return;
   event.preventDefault();
-  byHand(current() + turn);
+  stepTo(current() + change);
 });

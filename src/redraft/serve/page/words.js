@@ -1,51 +1,51 @@
-// Words and places in a sentence: no part of this touches the page.
+// Words, edits and spans of a sentence; independent of the page.
 
-// The service counts characters as Python does, by code point; JavaScript strings count UTF-16 units.
+// The service counts characters by code point, as Python does; JavaScript strings count UTF-16 units.
 export function slicer(text) {
   const points = Array.from(text);
   return (start, end) => points.slice(start, end).join("");
 }
 
-export const FAILED = ["unmet", "violated", "impossible"]; // verdicts of edits that were not carried out
+export const FAILED = ["unmet", "violated", "impossible"]; // statuses of edits that were not done
 export const kindOf = (edit) => ["insert", "delete", "substitute", "split"].find((kind) => kind in edit);
 export const phraseOf = (edit) => (edit.split === true ? "" : edit[kindOf(edit)]); // "": a new sentence anywhere
-export const isSplit = (edit) => Boolean(edit?.split); // about the place before a word, not about the word
-export const overlap = (one, other) => Boolean(one && other && one[0] < other[1] && other[0] < one[1]);
+export const isSplit = (edit) => Boolean(edit?.split); // about the position before a word, not about the word
+export const overlap = (span, other) => Boolean(span && other && span[0] < other[1] && other[0] < span[1]);
 export const keyOf = (edit) => JSON.stringify([kindOf(edit), phraseOf(edit), edit.span ?? null]);
 
-export function plain(edit) {
+export function describe(edit) {
   if (isSplit(edit)) return edit.split === true ? "new sentence" : `new sentence at ${edit.split}`;
   if (edit.insert) return `keep ${edit.insert}`;
-  return edit.delete ? `leave out ${edit.delete}` : `${edit.substitute} → ${edit.with.join(" / ")}`;
+  return edit.delete ? `delete ${edit.delete}` : `${edit.substitute} → ${edit.with.join(" / ")}`;
 }
 
 const PLAN_KEYS = ["insert", "delete", "substitute", "split", "with", "weight", "span", "probability", "note"];
 
-// An edit as a plan may hold it: verdicts stay out, since unknown keys are refused.
-export function asPlanned(edit) {
+// An edit in the format of plan files, which does not allow other keys such as the status.
+export function asPlanEdit(edit) {
   return Object.fromEntries(PLAN_KEYS.filter((name) => edit[name] != null).map((name) => [name, edit[name]]));
 }
 
-// An edit as a person asks for it: one with a probability is a guess, which the service need not follow.
-export function asAsked(edit) {
-  const { probability, weight, ...asked } = asPlanned(edit);
-  return asked;
+// An edit as requested by the user. An edit with a probability is a prediction, which the service need not apply.
+export function asUserEdit(edit) {
+  const { probability, weight, ...requested } = asPlanEdit(edit);
+  return requested;
 }
 
-// Where an edit belongs in the source; one without a span is looked for among the words.
-export function placeOf(edit, words) {
+// The span of an edit in the source; without a stated span, the first place where its words occur.
+export function spanOf(edit, words) {
   if (edit.span) return edit.span;
-  const wanted = phraseOf(edit).toLowerCase().split(/\s+/);
-  const fits = (at) => wanted.every((word, i) => words[at + i]?.text.toLowerCase() === word);
-  const at = words.findIndex((_, i) => fits(i));
-  return at < 0 ? null : [words[at].start, words[at + wanted.length - 1].end];
+  const phrase = phraseOf(edit).toLowerCase().split(/\s+/);
+  const matches = (at) => phrase.every((word, i) => words[at + i]?.text.toLowerCase() === word);
+  const at = words.findIndex((_, i) => matches(i));
+  return at < 0 ? null : [words[at].start, words[at + phrase.length - 1].end];
 }
 
-const pieces = (text) => text.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
+const tokens = (text) => text.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
 
-// Runs of {kind: "same" | "ins" | "del", text}: the longest common sequence of words, signs and white space.
+// Runs of {kind: "same" | "ins" | "del", text}, by the longest common subsequence of words, punctuation and white space.
 export function diff(before, after) {
-  const a = pieces(before), b = pieces(after);
+  const a = tokens(before), b = tokens(after);
   const common = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--) {
     for (let j = b.length - 1; j >= 0; j--) {
@@ -60,48 +60,48 @@ export function diff(before, after) {
     } else if (j >= b.length || (i < a.length && common[i + 1][j] >= common[i][j + 1])) steps.push(["del", a[i++]]);
     else steps.push(["ins", b[j++]]);
   }
-  return joined(bridged(steps));
+  return mergeRuns(changeInnerSpace(steps));
 }
 
 // White space between two changed words belongs to the change: "in the old town" is one deletion, not four.
-function bridged(steps) {
+function changeInnerSpace(steps) {
   return steps.flatMap(([kind, text], i) => {
-    const changed = steps[i - 1]?.[0] !== "same" && steps[i + 1]?.[0] !== "same" && i > 0 && i < steps.length - 1;
-    return kind === "same" && !text.trim() && changed ? [["del", text], ["ins", text]] : [[kind, text]];
+    const isInside = steps[i - 1]?.[0] !== "same" && steps[i + 1]?.[0] !== "same" && i > 0 && i < steps.length - 1;
+    return kind === "same" && !text.trim() && isInside ? [["del", text], ["ins", text]] : [[kind, text]];
   });
 }
 
-// Between unchanged words, what went comes first and what came after it, each in one run.
-function joined(steps) {
+// Between unchanged words: one run of all deletions, then one run of all insertions.
+function mergeRuns(steps) {
   const runs = [];
-  let gone = "", come = "";
+  let deleted = "", inserted = "";
   const add = (kind, text) => {
     if (!text) return;
     if (runs.at(-1)?.kind === kind) runs.at(-1).text += text;
     else runs.push({ kind, text });
   };
-  const close = () => {
-    const shared = /\s$/.test(gone) && /\s$/.test(come) ? 1 : 0; // a space both end with has not changed
-    add("del", gone.slice(0, gone.length - shared));
-    add("ins", come.slice(0, come.length - shared));
-    add("same", come.slice(come.length - shared));
-    gone = come = "";
+  const flush = () => {
+    const shared = /\s$/.test(deleted) && /\s$/.test(inserted) ? 1 : 0; // a final space of both is unchanged
+    add("del", deleted.slice(0, deleted.length - shared));
+    add("ins", inserted.slice(0, inserted.length - shared));
+    add("same", inserted.slice(inserted.length - shared));
+    deleted = inserted = "";
   };
   for (const [kind, text] of steps) {
-    if (kind === "del") gone += text;
-    else if (kind === "ins") come += text;
+    if (kind === "del") deleted += text;
+    else if (kind === "ins") inserted += text;
     else {
-      close();
+      flush();
       add("same", text);
     }
   }
-  close();
+  flush();
   return runs;
 }
 
-// A text in parts of some sentences each, so that the first can be read while the rest is still worked on. A sentence
-// never goes on over a newline, so that is where parts begin; joined again they are the text.
-export function inParts(text, size = 500) {
+// Splits a text at line breaks, which no sentence crosses, so that the first part can be read while the rest is
+// processed. The parts joined are the text.
+export function splitIntoParts(text, size = 500) {
   const parts = [""];
   for (const line of text.split(/(?=\n)/)) {
     if (parts.at(-1).trim() && parts.at(-1).length + line.length > size) parts.push("");
