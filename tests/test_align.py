@@ -13,13 +13,13 @@ from redraft.align.aligner_network import HeadConfig
 from redraft.align.aligners import make_aligner
 from redraft.align.exact_aligner import ExactAligner, align_exactly, lemma
 from redraft.align.gold_alignments import GoldPair, read_gold
-from redraft.align.links import parse_links, format_links
+from redraft.align.links import format_links, parse_links
 from redraft.align.trained_aligner import TrainedAligner
 from redraft.align.vector_aligner import VectorAligner, argmax, itermax, match
 from redraft.align.word_batches import PairReader
 from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
 from redraft.errors import ConfigError, CorpusError, ModelError
-from redraft.evaluate.alignment_scores import score_non_identical, score_links
+from redraft.evaluate.alignment_scores import score_links, score_non_identical
 from redraft.fit.aligner import aligner_training as fit
 from redraft.fit.aligner.aligner_training import AlignerTraining, train_aligner
 from redraft.fit.aligner.gold_splits import EVALUATION, MAIN, OTHER, read_sets

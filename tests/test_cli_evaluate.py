@@ -161,7 +161,10 @@ MISTAKES = [
     pytest.param([], "there is nothing to score", "--outputs", id="nothing"),
     pytest.param(["--outputs", "copy.txt"], "no corpus is given", "--corpus NAME", id="no-corpus"),
     pytest.param(
-        [*FILES, "--corpus", "turk", "--outputs", "copy.txt"], "--corpus cannot be combined", "Remove one", id="two-corpora"
+        [*FILES, "--corpus", "turk", "--outputs", "copy.txt"],
+        "--corpus cannot be combined",
+        "Remove one",
+        id="two-corpora",
     ),
     pytest.param(["--corpus", "turk", "--outputs", "copy.txt"], "no data folder", "--data", id="no-data"),
     pytest.param(["--corpus", "news", "--outputs", "copy.txt"], '"news" is not known', "turk_legacy", id="unknown"),
@@ -171,7 +174,10 @@ MISTAKES = [
         [*FILES, "--outputs", "copy.txt", "--references", "7"], "no reference 7", "the number of one: 0", id="reference"
     ),
     pytest.param(
-        [*FILES, "--outputs", "copy.txt", "--references", "some"], "nor one of: all, first", "--references all", id="references"
+        [*FILES, "--outputs", "copy.txt", "--references", "some"],
+        "nor one of: all, first",
+        "--references all",
+        id="references",
     ),
     pytest.param([*FILES, "--outputs", "copy.txt", "--samples", "x"], '"x" is not a whole', "--samples", id="samples"),
     pytest.param([*FILES, "--outputs", "copy.txt", "--test", "t"], "value for '--test'", "bootstrap", id="test"),
@@ -188,10 +194,25 @@ MISTAKES = [
         id="other-sources",
     ),
     pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "none.jsonl"], "No such file", "none", id="no-oracle"),
-    pytest.param([*FILES, "--outputs", "copy.txt", "--oracle", "one.jsonl"], "--oracle requires --plans", "Add --plans", id="oracle"),
+    pytest.param(
+        [*FILES, "--outputs", "copy.txt", "--oracle", "one.jsonl"],
+        "--oracle requires --plans",
+        "Add --plans",
+        id="oracle",
+    ),
     pytest.param([*FILES, "--outputs", "copy.txt", "--plans", "one.jsonl"], "one.jsonl has 1 plans", "one", id="plans"),
-    pytest.param([*FILES, "--outputs", "copy.txt", "--split", "test"], "--split and --data require --corpus", "Remove", id="split"),
-    pytest.param(["--source", "source.txt", "--outputs", "copy.txt"], "--source requires --reference", "Add --reference", id="no-reference"),
+    pytest.param(
+        [*FILES, "--outputs", "copy.txt", "--split", "test"],
+        "--split and --data require --corpus",
+        "Remove",
+        id="split",
+    ),
+    pytest.param(
+        ["--source", "source.txt", "--outputs", "copy.txt"],
+        "--source requires --reference",
+        "Add --reference",
+        id="no-reference",
+    ),
     pytest.param([*FILES, "--outputs", "-", "-"], "standard input is given twice", "file", id="stdin-twice"),
     pytest.param([*FILES, "--outputs", "copy.txt", "--samples", "9" * 12], "is not a whole", "--samples", id="many"),
     pytest.param([*FILES, "--outputs", "odd.jsonl"], "edits: must be a list", "simplify", id="edits-no-list"),

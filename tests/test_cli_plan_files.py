@@ -69,8 +69,12 @@ def test_mistakes_are_named_and_counted(tmp_path, capsys):
 @pytest.mark.parametrize(
     "edit, words",
     [
-        pytest.param({"delete": "zebra"}, ['edits[1].delete: "zebra" is not in the source', "Name words"], id="deletion"),
-        pytest.param({"substitute": "nurse", "with": ["a"]}, ['edits[1].substitute: "nurse" is not'], id="substitution"),
+        pytest.param(
+            {"delete": "zebra"}, ['edits[1].delete: "zebra" is not in the source', "Name words"], id="deletion"
+        ),
+        pytest.param(
+            {"substitute": "nurse", "with": ["a"]}, ['edits[1].substitute: "nurse" is not'], id="substitution"
+        ),
         pytest.param({"delete": "commence"}, ['"commence" is not in the source'], id="part-of-a-word"),
         pytest.param({"delete": "Physician"}, ['Write it as in the source: "physician"'], id="another-case"),
         pytest.param({"delete": "zebra", "span": [4, 13]}, ["edits[1].span", '"zebra"'], id="with-a-span"),

@@ -204,7 +204,9 @@ def test_resuming_without_a_file_begins_it(sources, tmp_path):
     assert len((tmp_path / "new.txt").read_text().splitlines()) == len(LINES)
 
 
-@pytest.mark.parametrize("options, hint", [([], "Add --out FILE."), (["--out", "x", "--explain"], "Remove one of them")])
+@pytest.mark.parametrize(
+    "options, hint", [([], "Add --out FILE."), (["--out", "x", "--explain"], "Remove one of them")]
+)
 def test_what_cannot_be_resumed_is_said(sources, capsys, options, hint):
     assert simplify("--input", sources, "--resume", *options) == 2
     assert hint in capsys.readouterr().err

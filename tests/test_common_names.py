@@ -8,7 +8,7 @@ from redraft.errors import CorpusError, ModelError
 from redraft.fit.planner.common_name_table import Review, common_names, main, mined_pairs, read_plain, with_forms
 from redraft.models import bundled
 from redraft.plan.common_names import CommonNames
-from redraft.text.word_frequency import WordStatistics, WordFrequency
+from redraft.text.word_frequency import WordFrequency, WordStatistics
 
 _COMMON = (
     "high blood pressure heart attack start begin started began begun starts begins attacks island group jaw lower"

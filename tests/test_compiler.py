@@ -372,7 +372,9 @@ def test_a_source_without_variants_offers_nothing():
 
 
 def test_covers():
-    layout = laid_out(clause("insert", 0, (1, 2, 3), threshold=1), clause("delete", 1, (2,)), clause("delete", 2, (1, 2, 3)))
+    layout = laid_out(
+        clause("insert", 0, (1, 2, 3), threshold=1), clause("delete", 1, (2,)), clause("delete", 2, (1, 2, 3))
+    )
     assert [(one.clause, one.age, one.position) for one in layout.covers] == [(1, 0, 1)]
     assert [(one.clause, one.age, one.position) for one in layout.final_covers] == [(1, 1, 2)]
 

@@ -29,7 +29,7 @@ from redraft.plan.edit_classifier import EditClassifier, EditHead, HeadShape, Wo
 from redraft.plan.lexicon import Entry, Lexicon
 from redraft.plan.planner import Planner
 from redraft.plan.prediction import Calibration
-from redraft.text.word_frequency import WordStatistics, WordFrequency
+from redraft.text.word_frequency import WordFrequency, WordStatistics
 from small_models import save_small_bert
 
 WORDS = ["the", "old", "cat", "sat", "."]
@@ -49,7 +49,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     TrainedAligner(network, PairReader(AutoTokenizer.from_pretrained(name))).save(folder / "aligner")
     aligner = TrainedAligner.load(folder / "aligner", device="cpu")
     tables = WordTables(
-        Lexicon({"old": Entry(5, 1, 2, (("aged", 0.5),))}), WordFrequency({"the": WordStatistics(7.7), "old": WordStatistics(5.0, 1.2)})
+        Lexicon({"old": Entry(5, 1, 2, (("aged", 0.5),))}),
+        WordFrequency({"the": WordStatistics(7.7), "old": WordStatistics(5.0, 1.2)}),
     )
     head = EditHead(HeadShape(hidden=16, layers=3, size=8, heads=2, depth=1))
     classifier = EditClassifier(aligner, head, tables)

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter, Simplifier
-from redraft.cooperative_scheduling import on_yield_point
 from redraft.cli.main import main
+from redraft.cooperative_scheduling import on_yield_point
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.models import bundled
 from redraft.plan.plan_files import write_plans

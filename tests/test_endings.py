@@ -1,11 +1,11 @@
 """Headings and items of lists: a full stop is lent to them, and taken back. Signs that got lost are told."""
 
 import pytest
-from redraft.simplify.preparation import add_full_stop, remove_full_stop
 
 from redraft import Edit, EditPlan
 from redraft.decode.result import Candidate, Result
 from redraft.plan.verdicts import judge
+from redraft.simplify.preparation import add_full_stop, remove_full_stop
 from redraft.text.names import missing_symbols
 from redraft.text.protected_spans import missing_addresses
 

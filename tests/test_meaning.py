@@ -16,9 +16,9 @@ from redraft.errors import ConfigError, CorpusError, ModelError
 from redraft.fit.checker.checker_examples import (
     CheckExample,
     SafeEdits,
+    faithfulness,
     read_inference,
     read_judged,
-    faithfulness,
     with_additions,
     words_of,
 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
-from redraft.simplify.long_inputs import pieces_of, split_long_text, split_plan, join_plans
+from redraft.simplify.long_inputs import join_plans, pieces_of, split_long_text, split_plan
 from small_models import tiny_model_for
 from tokenizers_in_memory import single_digits
 

@@ -15,7 +15,7 @@ from redraft.align.links import format_links
 from redraft.errors import ConfigError, CorpusError
 from redraft.fit.aligner.aligner_training import AlignerTraining, label_by_teachers, train_aligner
 from redraft.fit.aligner.gold_splits import EVALUATION, MAIN, OTHER
-from redraft.fit.aligner.unlabelled_pairs import UnlabelledPairs, SoftPair
+from redraft.fit.aligner.unlabelled_pairs import SoftPair, UnlabelledPairs
 from redraft.fit.synthetic_pairs import make_pair, make_pairs, read_synonyms
 from redraft.fit.tagged_pairs import comparison_key, read_tagged
 from small_models import save_small_bert
@@ -147,7 +147,9 @@ def test_teachers_are_trained_once_and_their_links_learned(data, encoder, tmp_pa
     train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=plain, device="cpu", say=again.append)
     assert again == [f"{tmp_path}: this training is already finished; nothing to do."]
     with_asset = UnlabelledPairs.read(data / "pairs.tsv", None, data)
-    with pytest.raises(ConfigError, match=r"another training: there unlabelled\.leave_out"):  # or teachers that read ASSET would go on teaching
+    with pytest.raises(
+        ConfigError, match=r"another training: there unlabelled\.leave_out"
+    ):  # or teachers that read ASSET would go on teaching
         train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=with_asset, device="cpu", say=again.append)
     (tmp_path / "training.json").unlink()
     with pytest.raises(ConfigError, match=r"teacher-0.*another training: there unlabelled\.leave_out"):
@@ -165,7 +167,9 @@ def test_soft_labels_are_the_mean_of_the_teachers(data, encoder, tmp_path):
     folders = [tmp_path / "teacher-0", tmp_path / "teacher-1"]
     pair = plain.pairs[0]
     (both,) = label_by_teachers(folders, [pair], device="cpu", say=lambda text: None)
-    alone = [label_by_teachers([folder], [pair], device="cpu", say=lambda text: None)[0].table.float() for folder in folders]
+    alone = [
+        label_by_teachers([folder], [pair], device="cpu", say=lambda text: None)[0].table.float() for folder in folders
+    ]
     assert torch.allclose(both.table.float(), (alone[0] + alone[1]) / 2, atol=1.5)
     assert isinstance(both, SoftPair)
     assert torch.equal(both.reversed().table, both.table.T)

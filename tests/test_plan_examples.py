@@ -17,7 +17,7 @@ from redraft.plan.edits import fold_phrase
 from redraft.plan.lexicon import Entry, Lexicon
 from redraft.plan.marked_source import PLACEHOLDERS, mark
 from redraft.plan.verdicts import judge
-from redraft.text.word_frequency import WordStatistics, WordFrequency
+from redraft.text.word_frequency import WordFrequency, WordStatistics
 
 SEEDS = range(150)
 

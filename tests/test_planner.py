@@ -22,7 +22,7 @@ from redraft.fit.word_forms import agreement, forms, inflected, lemmas, siblings
 from redraft.plan.lexicon import Entry
 from redraft.plan.planner import Planner
 from redraft.plan.prediction import Levels
-from redraft.text.word_frequency import WordStatistics, WordFrequency
+from redraft.text.word_frequency import WordFrequency, WordStatistics
 
 SUBJECTS = ("the man", "a woman", "my old friend", "this child", "our teacher", "some people")
 OBJECTS = ("a house", "the road", "two dogs", "a long letter", "the garden", "warm soup")

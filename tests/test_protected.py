@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from redraft import Edit, EditPlan
 from redraft.plan.placeholders import mask_plan
-from redraft.text.protected_spans import PLACEHOLDER_CHARACTERS, MAX_PLACEHOLDERS, MaskedText, mask_protected, protected_spans
+from redraft.text.protected_spans import (
+    MAX_PLACEHOLDERS,
+    PLACEHOLDER_CHARACTERS,
+    MaskedText,
+    mask_protected,
+    protected_spans,
+)
 from redraft.text.words import split_words
 from time_limit import within
 
@@ -168,12 +174,20 @@ def test_intact(output, intact):
 def test_more_spans_than_placeholders():
     text = " and ".join(f"€{number}" for number in range(1, 11)) + f" {ONE}"
     found = mask_protected(text)
-    assert found.originals == (*(f"€{number}" for number in range(1, MAX_PLACEHOLDERS)), ONE)  # what could be confused comes first
+    assert found.originals == (
+        *(f"€{number}" for number in range(1, MAX_PLACEHOLDERS)),
+        ONE,
+    )  # what could be confused comes first
     assert [text[slice(*span)] for span in found.unmasked] == ["€8", "€9", "€10"]
 
 
 @pytest.mark.parametrize(
-    "text", ["x".join(PLACEHOLDER_CHARACTERS + PLACEHOLDER_CHARACTERS), "x".join(map(chr, range(0xE004, 0xE020))), "x".join("\uf8ff" * 12)]
+    "text",
+    [
+        "x".join(PLACEHOLDER_CHARACTERS + PLACEHOLDER_CHARACTERS),
+        "x".join(map(chr, range(0xE004, 0xE020))),
+        "x".join("\uf8ff" * 12),
+    ],
 )
 def test_more_private_characters_than_placeholders(text):
     found = mask_protected(text)

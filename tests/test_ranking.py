@@ -10,7 +10,7 @@ from redraft import Edit, EditPlan
 from redraft.decode.result import Candidate, Result
 from redraft.plan.verdicts import judge
 from redraft.simplify.reranking import FaultCounter, rerank
-from redraft.text.word_frequency import WordStatistics, WordFrequency
+from redraft.text.word_frequency import WordFrequency, WordStatistics
 
 KNOWN = (
     "it may make worse well is the a old new bought house home not what they won an easy victory over by was them very"

@@ -8,7 +8,7 @@ from redraft.align.gold_alignments import read_gold
 from redraft.align.links import format_links
 from redraft.align.sentence_pairs import SentencePair
 from redraft.align.trained_aligner import TrainedAligner
-from redraft.evaluate.alignment_scores import score_non_identical, score_links
+from redraft.evaluate.alignment_scores import score_links, score_non_identical
 from redraft.models import bundled
 from redraft.plan.extraction import extract
 

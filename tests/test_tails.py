@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.constrain.word_boundaries import STATES, allowed_start_states, state_after, boundary_tables
+from redraft.constrain.word_boundaries import STATES, allowed_start_states, boundary_tables, state_after
 from redraft.text.words import Boundary, BoundaryState, split_words
 
 WHOLE = " a B5.,:-'’\"“”–‐é²😀½«\u00a0\u3000٥×①"

@@ -69,7 +69,12 @@ def test_a_small_task_is_learned(tmp_path, family, rate):
     model = save_small_model(tmp_path / family, family)
     pairs, unseen = toy_pairs(320), toy_pairs(30, seed=1)
     settings = RewriterTraining(
-        epochs=30, batch=16, learning_rate=rate, evaluate_every=300, beams=2, prompt=PROMPT if family == "gpt2" else None
+        epochs=30,
+        batch=16,
+        learning_rate=rate,
+        evaluate_every=300,
+        beams=2,
+        prompt=PROMPT if family == "gpt2" else None,
     )
     files = [write_table(tmp_path / name, rows) for name, rows in (("train.tsv", pairs), ("valid.tsv", unseen))]
     outcome = train_rewriter(model, *files, tmp_path / "out", settings, device="cpu", say=lambda message: None)
@@ -158,9 +163,7 @@ def test_two_processes_learn_what_one_does(folder):
     """
     save_small_model(folder / "still", "bart")
     write_table(folder / "train.tsv", toy_pairs(41))
-    flags = (
-        "--model still --train train.tsv --valid valid.tsv --epochs 2 --batch 8 --learning-rate 1e-3 --beams 2 --micro-batch 3"
-    )
+    flags = "--model still --train train.tsv --valid valid.tsv --epochs 2 --batch 8 --learning-rate 1e-3 --beams 2 --micro-batch 3"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
     (folder / "slow.py").write_text(_SLOW_SECOND)
@@ -201,7 +204,15 @@ def test_in_bfloat16_the_weights_stay_whole(folder):
 
 @pytest.mark.parametrize("plans", [False, True], ids=["pairs", "plans"])
 def test_a_run_that_is_killed_again_and_again_ends_with_the_same_weights(folder, plans):
-    settings = {"epochs": 4, "batch": 8, "learning_rate": 1e-3, "beams": 2, "save_every": 4, "average": 2, "plans": plans}
+    settings = {
+        "epochs": 4,
+        "batch": 8,
+        "learning_rate": 1e-3,
+        "beams": 2,
+        "save_every": 4,
+        "average": 2,
+        "plans": plans,
+    }
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     script = Path(__file__).with_name("killed_training.py")
     done = subprocess.run(

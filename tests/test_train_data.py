@@ -81,13 +81,13 @@ def test_several_references(files):
     assert (pairs.sources, pairs.references) == (["a", "d"], [["b", "e"], ["c", "f"]])
 
 
-COLUMNS = "Write source, tab, target on each line. Only --valid may have further references, the same number everywhere."
+COLUMNS = (
+    "Write source, tab, target on each line. Only --valid may have further references, the same number everywhere."
+)
 FILES = "Give one with source, tab, target on each line, or one of sources and one of targets."
 EMPTY = "Fill it, delete the line, or skip such lines with --on-error skip."
 BAD = [
-    pytest.param(
-        {"p.tsv": "a\tb\nc\n"}, {}, "p.tsv, line 2: has 1 column, 2 are needed.", COLUMNS, id="one-column"
-    ),
+    pytest.param({"p.tsv": "a\tb\nc\n"}, {}, "p.tsv, line 2: has 1 column, 2 are needed.", COLUMNS, id="one-column"),
     pytest.param({"p.tsv": "a\tb\tc\n"}, {}, "p.tsv, line 1: has 3 columns, 2 are needed.", COLUMNS, id="too-many"),
     pytest.param(
         {"p.tsv": "a\tb\n\nc\td\n"}, {}, "p.tsv, line 2: has 1 column, 2 are needed.", COLUMNS, id="empty-line"

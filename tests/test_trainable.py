@@ -52,7 +52,10 @@ def test_names_that_are_no_model(folder):
 
 def test_an_encoder(folder):
     save_small_bert(folder, ["a"])
-    assert refused("model") == ('"model" (bert) is neither a seq2seq nor a causal model: it cannot generate text.', KINDS)
+    assert refused("model") == (
+        '"model" (bert) is neither a seq2seq nor a causal model: it cannot generate text.',
+        KINDS,
+    )
 
 
 def test_weights_that_are_rounded(folder):

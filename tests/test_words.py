@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.text.words import Boundary, CharClass, BoundaryState, boundary_before, next_state, char_class, split_words
+from redraft.text.words import Boundary, BoundaryState, CharClass, boundary_before, char_class, next_state, split_words
 
 
 @pytest.mark.parametrize("text, words", [
@@ -95,5 +95,10 @@ def test_words_end_where_the_rule_says(text):
 
 
 def test_only_a_number_sign_after_a_digit_is_left_open():
-    undecided = {(tail, char_class) for tail in BoundaryState for char_class in CharClass if boundary_before(tail, char_class) is Boundary.UNDECIDED}
+    undecided = {
+        (tail, char_class)
+        for tail in BoundaryState
+        for char_class in CharClass
+        if boundary_before(tail, char_class) is Boundary.UNDECIDED
+    }
     assert undecided == {(BoundaryState.DIGIT, CharClass.NUMBER_SEPARATOR)}

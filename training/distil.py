@@ -147,7 +147,9 @@ def figures(held: HeldOut, outputs: Sequence[str]) -> dict[str, float]:
         for measure, key, title in ((Sari(), "sari", name), (Bleu(), "bleu", f"{name}_bleu")):
             found[title] = float(measure.figures(measure.count(texts).sum(0))[key])
     found["copies"] = 100 * sum(map(is_copy, held.sources, outputs)) / len(outputs)
-    found["kept"] = 100 * sum(not missing_names(*pair) for pair in zip(held.sources, outputs, strict=True)) / len(outputs)
+    found["kept"] = (
+        100 * sum(not missing_names(*pair) for pair in zip(held.sources, outputs, strict=True)) / len(outputs)
+    )
     return {name: round(value, 2) for name, value in found.items()}
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from redraft.fit.schedules import decay_groups, ema_decay
 from torch import Tensor
 
 from redraft.errors import ConfigError, ModelError
 from redraft.fit.checkpoints import save_checkpoint
-from redraft.fit.schedules import decay_groups, ema_decay
 
 _AHEAD = 6  # batches made while the GPU works
 _EVERY = 90.0  # seconds between checkpoints
