@@ -248,7 +248,7 @@ class Attack:
     def __init__(self, case: Case, folder: Path, seed: int = 0) -> None:
         self._case, self._folder, self._rng = case, folder, random.Random(seed)
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["warm"])
+        self._context.set_forkserver_preload(["preloading"])
         self._counts = self._context.Array("q", 2, lock=False)
         place = self._prepared("whole")
         assert not self._run(place, None, again=False)

@@ -1,4 +1,4 @@
-"""Two processes that would work for minutes; test_workers.py starts this, and stops it in several ways."""
+"""Two processes that would work for minutes; test_worker_processes.py starts this, and stops it in several ways."""
 
 import os
 import signal

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 import pytest
 from fastapi.testclient import TestClient
 
-from ports import served
+from free_ports import served
 from redraft import DecodeConfig, Redrafter, Simplifier
 from redraft.serve.app import create_app
 from redraft.serve.limits import Limits

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from published import FOLDER, needs_corpora
+from published_corpora import FOLDER, needs_corpora
 from redraft.evaluate import CORPORA
 
 SOURCES = ["The artisans remain old .", "A big cat sat on the mat .", "It is raining ."]

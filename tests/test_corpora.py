@@ -2,7 +2,7 @@
 
 import pytest
 
-from published import FOLDER, needs_corpora
+from published_corpora import FOLDER, needs_corpora
 from redraft.errors import ConfigError, CorpusError
 from redraft.evaluate import CORPORA, load_corpus, read_corpus
 from redraft.evaluate.text_files import read_text

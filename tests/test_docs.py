@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+import documentation_folder
 import redraft
-import workshop
-from ports import free_port, wait_for
+from free_ports import free_port, wait_for
 from redraft import DecodeConfig
 from redraft.cli import main
 from redraft.cli import settings_options as settings
@@ -70,7 +70,7 @@ SMALLER = [
     (r"--trials \d+", "--trials 1"),
     (r"(train-checker .*--out \w+)", r"\1 --steps 2"),
     (r"train-(aligner|planner)", r"train-\1 --epochs 1"),
-    (r"\\\n +--pairs DATA(.*\\\n)*.*", ""),  # three teachers: tests/test_plain_pairs.py has fewer pairs
+    (r"\\\n +--pairs DATA(.*\\\n)*.*", ""),  # three teachers: tests/test_aligner_training.py has fewer pairs
     (r"--corpus asset --data DATA --references first (?=.*bertscore)", "--source complex.txt --reference simple.txt "),
 ]
 
@@ -90,13 +90,13 @@ def test_all_commands_are_run_but_those_that_set_up_a_machine():
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built")
-    workshop.build(folder)
+    documentation_folder.build(folder)
     return folder
 
 
 @pytest.fixture
 def bench(built, tmp_path):
-    """A copy of the workshop for one snippet."""
+    """a copy of the documentation folder for one snippet."""
     return shutil.copytree(built, tmp_path / "bench")
 
 

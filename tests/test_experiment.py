@@ -435,9 +435,9 @@ def test_the_paper_experiment_is_valid():
     assert (tuned.config.choose, tuned.config.beams) == ("sum", 20)
 
 
-@pytest.mark.parametrize("name, runs", [("told", 3 * 4 * 3), ("predicted", 2 * (1 + 2 * 2))])
+@pytest.mark.parametrize("name, runs", [("plan_reading", 3 * 4 * 3), ("predicted", 2 * (1 + 2 * 2))])
 def test_beam_search_with_told_gets_the_plans(name, runs):
     found = list(all_runs(read_description(f"experiments/{name}.toml")))
     assert len(found) == runs
-    assert {run.plan for run in found if run.method == "beam, told"} == {run.plan for run in found} - {"none"}
+    assert {run.plan for run in found if run.method == "beam, marks"} == {run.plan for run in found} - {"none"}
     assert all(run.config.method == "beam" for run in found if run.method.startswith("beam"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import sacrebleu
 
-from published import FOLDER, needs_corpora
+from published_corpora import FOLDER, needs_corpora
 from redraft import Edit, EditPlan
 from redraft.errors import ConfigError, CorpusError
 from redraft.evaluate import fkgl, load_corpus

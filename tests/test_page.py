@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from ports import free_port
+from free_ports import free_port
 from redraft import EditPlan, Simplifier
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.models import bundled

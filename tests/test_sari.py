@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from published import FOLDER, needs_corpora
+from published_corpora import FOLDER, needs_corpora
 from redraft.evaluate import load_corpus, sari
 from redraft.evaluate.measures import Texts, tokenized
 from redraft.evaluate.sari import Sari

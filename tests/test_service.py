@@ -16,7 +16,7 @@ import torch
 from fastapi.exceptions import RequestValidationError
 from fastapi.testclient import TestClient
 
-from ports import free_port
+from free_ports import free_port
 from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
 from redraft.cli.serve import _batch_for
 from redraft.decode.eight_bit_model import holds_eight_bit_model

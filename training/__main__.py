@@ -13,7 +13,7 @@ from training.distil import DONE
 from training.loop import Clock
 from training.settings import read_recipe, remember, settings_of
 
-STEPS = ("tokenizer", "pretrain", "teacher", "distil", "student", "told", "pack")
+STEPS = ("tokenizer", "pretrain", "teacher", "distil", "student", "plan_reading", "pack")
 
 
 def main() -> int:
@@ -48,7 +48,7 @@ def _run(args: argparse.Namespace) -> bool:
         pack(work, args.out)
         return True
     settings = settings_of(recipe, args.step)
-    if args.step not in ("student", "told"):  # which note their pairs as well
+    if args.step not in ("student", "plan_reading"):  # which note their pairs as well
         more = {"tokenizer": recipe["tokenizer"], "model": recipe["model"]} if args.step == "pretrain" else {}
         remember(work / args.step, {**recipe[args.step], **more}, may_change=["steps"])
     if args.step == "tokenizer":
@@ -72,9 +72,9 @@ def _run(args: argparse.Namespace) -> bool:
         from training.student import train_student
 
         return train_student(args.data, work, settings, clock, device)
-    from training.told import train_told
+    from training.plan_reading import train_plan_reading
 
-    return train_told(args.data, work, settings, clock, device)
+    return train_plan_reading(args.data, work, settings, clock, device)
 
 
 # What a step needs: folders of --data, and what other steps have left in --work.
@@ -84,8 +84,8 @@ _NEEDS = {
     "teacher": (["pairs/pairs.tsv.xz"], ["tokenizer/ranks.json"]),
     "distil": (["text"], ["teacher/weights.pt"]),
     "student": (["pairs/pairs.tsv.xz"], ["pretrain/model", f"distil/{DONE}"]),
-    "told": (["pairs/pairs.tsv.xz"], ["student/model", f"distil/{DONE}"]),
-    "pack": ([], ["told/model"]),
+    "plan_reading": (["pairs/pairs.tsv.xz"], ["student/model", f"distil/{DONE}"]),
+    "pack": ([], ["plan_reading/model"]),
 }
 
 

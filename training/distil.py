@@ -20,12 +20,12 @@ from redraft.evaluate.measures import Texts
 from redraft.evaluate.sari import Sari
 from redraft.files import atomic_write
 from redraft.text.names import missing_names
-from training.choosing import chosen, hardly_differs, is_copy
+from training.checkpoint_choice import chosen, hardly_differs, is_copy
 from training.controls import Controls
 from training.loop import Clock
 from training.sampling import Sampler
 from training.teacher import load_teacher
-from training.text import HeldOut, articles, premises, read_held_out
+from training.text_corpus import HeldOut, articles, premises, read_held_out
 
 DONE = "done"  # the file that says that all parts are there
 _PART = 15_000  # sentences between whole files

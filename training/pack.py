@@ -15,11 +15,11 @@ from training.settings import read_recipe
 def pack(work: Path, out: Path | None) -> None:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    trained = work / "told" / "model"
+    trained = work / "plan_reading" / "model"
     out = out or bundled("rewriter")
     model: Any = AutoModelForSeq2SeqLM.from_pretrained(trained)
     save_eight_bit_model(model, AutoTokenizer.from_pretrained(trained), out)
-    shutil.copyfile(work / "told" / "held_out.json", out / "held_out.json")
+    shutil.copyfile(work / "plan_reading" / "held_out.json", out / "held_out.json")
     (out / "settings.json").write_text(_settings(work), encoding="utf-8")
     (out / "training.log").write_text(_log(work), encoding="utf-8")
     size = sum(path.stat().st_size for path in out.iterdir())

@@ -16,7 +16,7 @@ from torch.nn import functional
 from redraft.fit.rewriter.token_batches import IGNORED, pad_rows, summed_loss
 from redraft.fit.rewriter.token_batches import Batch as Examples
 from training.loop import Batch, Batches, Clock, Training
-from training.text import articles_of, text_files
+from training.text_corpus import articles_of, text_files
 from training.tokenizer import END, MASK, PAD, SPECIAL, START
 
 _ROOM = 2  # tokens that a text leaves free: its end, and the start

@@ -13,13 +13,13 @@ from torch import Tensor
 
 from redraft.files import digest
 from redraft.fit.rewriter.token_batches import pad_rows
-from training.choosing import is_copy, sound
+from training.checkpoint_choice import is_copy, sound
 from training.distil import figures, read_distilled
 from training.loop import Batch, Batches, Clock, Training
 from training.pretrain import mean_loss
 from training.settings import remember
 from training.teacher import repeated
-from training.text import read_held_out
+from training.text_corpus import read_held_out
 from training.tokenizer import PAD
 
 

@@ -16,7 +16,7 @@ from redraft.fit.rewriter.token_batches import IGNORED, pad_rows
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
 from training.controls import controls_of
 from training.loop import Batch, Batches, Clock, Training
-from training.text import LICENCE_FORBIDS
+from training.text_corpus import LICENCE_FORBIDS
 from training.tokenizer import read_ranks
 
 _BROKEN = ("Ã", "Â", "\\/", "�")  # signs of a wrong encoding

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from training.text import articles
+from training.text_corpus import articles
 
 WORD = re.compile(r"[^\W\d_]+")
 START, PAD, END, UNKNOWN, MASK = range(5)

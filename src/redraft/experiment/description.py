@@ -87,11 +87,11 @@ class Method:
     config: Mapping[str, Any]
     settings: str | None = None
     rank: bool = False  # rerank candidates as `redraft simplify` does
-    told: bool = False  # also give the plans to plain beam search, for models that read plans
+    marks: bool = False  # also give the plans to plain beam search, for models that read plans
 
     @property
     def has_plans(self) -> bool:
-        return self.told or self.config.get("method", "edit") != "beam"
+        return self.marks or self.config.get("method", "edit") != "beam"
 
     def configured(self, folder: Path, names: Mapping[str, str], start: Mapping[str, Any]) -> DecodeConfig:
         """The settings: `start`, overridden by the method, overridden by its settings file."""
@@ -205,12 +205,12 @@ def _plan(one: dict[str, Any], name: str, corpora: Mapping[str, Any]) -> PlanEnt
 
 
 def _method(one: dict[str, Any], name: str) -> Method:
-    _check_keys(one, [*_SETTINGS, "settings", "rank", "told"], f"methods.{name}")
+    _check_keys(one, [*_SETTINGS, "settings", "rank", "marks"], f"methods.{name}")
     config: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in one.items() if key in _SETTINGS
     }
     DecodeConfig(**config)
-    own: dict[str, Any] = {key: one[key] for key in ("settings", "rank", "told") if key in one}
+    own: dict[str, Any] = {key: one[key] for key in ("settings", "rank", "marks") if key in one}
     _check_types(Method, own, f"methods.{name}: ")
     method = Method(config, **own)
     try:

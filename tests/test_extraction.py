@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from published import FOLDER, needs_corpora
+from published_corpora import FOLDER, needs_corpora
 from redraft import Edit, EditPlan, read_plans
 from redraft.align.exact_aligner import align_exactly
 from redraft.align.links import parse_links

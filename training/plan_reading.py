@@ -33,14 +33,14 @@ from redraft.plan.marked_source import STRENGTH_MARKS, mark
 from redraft.plan.target_guard import TargetGuard
 from redraft.text.function_words import is_content
 from redraft.text.names import missing_negations
-from training.choosing import hardly_differs, is_copy
+from training.checkpoint_choice import hardly_differs, is_copy
 from training.distil import figures
 from training.loop import Batch, Batches, Clock, Training
+from training.pair_rows import TokenRows
 from training.pretrain import mean_loss
-from training.rows import TokenRows
 from training.settings import check_same, remember
 from training.teacher import is_broken
-from training.text import LICENCE_FORBIDS, read_held_out
+from training.text_corpus import LICENCE_FORBIDS, read_held_out
 from training.tokenizer import PAD
 
 _WITHOUT = {"bare": (), "stated": ("bare",), "planned": ("bare", "strength")}
@@ -51,11 +51,11 @@ _MAY_CHANGE = ("steps", "linkers")
 Tokens = tuple[TokenRows, TokenRows]  # the sources and the targets of examples
 
 
-def train_told(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, device: torch.device) -> bool:
+def train_plan_reading(data: Path, work: Path, settings: SimpleNamespace, clock: Clock, device: torch.device) -> bool:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    folder = work / "told"
-    pairs = told_pairs(data, work, settings)
+    folder = work / "plan_reading"
+    pairs = plan_reading_pairs(data, work, settings)
     facts = {**vars(settings), "pairs": digest(json.dumps([vars(pair) for pair in pairs]).encode())}
     check_same(folder, facts, [*_MAY_CHANGE, "kept_pairs"])  # now, since linking takes long
     began = time.monotonic()
@@ -106,7 +106,7 @@ def _report(data: Path, folder: Path, device: torch.device) -> None:
     (folder / "held_out.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
-def told_pairs(data: Path, work: Path, settings: SimpleNamespace) -> list[TaggedPair]:
+def plan_reading_pairs(data: Path, work: Path, settings: SimpleNamespace) -> list[TaggedPair]:
     """The pairs of all corpora that are named, each once; broken ones, copies and most near copies are left out."""
     rng = random.Random(settings.seed)
     found = list(read_tagged(data / "pairs" / "pairs.tsv.xz", LICENCE_FORBIDS))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 
+from documentation_folder import PAIRS
 from redraft import Edit, EditPlan, Redrafter
 from redraft.align.exact_aligner import align_exactly
 from redraft.align.trained_aligner import TrainedAligner
@@ -23,7 +24,6 @@ from redraft.plan.marked_source import PLACEHOLDERS, Mark, mark
 from small_models import tiny_model_for
 from tokenizers_in_memory import byte_level, unigram
 from toy_pairs import WORDS, save_small_model, small_model, write_table
-from workshop import PAIRS
 
 TOKENIZERS = {"bart": byte_level, "mbart": byte_level, "t5": unigram, "gpt2": byte_level, "llama": byte_level}
 

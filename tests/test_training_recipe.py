@@ -11,17 +11,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from training import distil, told
+from training import distil, plan_reading
 from training.__main__ import STEPS, main
-from training.choosing import agreed, is_copy, sound
+from training.checkpoint_choice import agreed, is_copy, sound
 from training.controls import Controls, controls_of, likeness
 from training.loop import Batches, Clock, Training
+from training.pair_rows import TokenRows
 from training.pretrain import make_model, mean_loss, noised
-from training.rows import TokenRows
 from training.sampling import Sampler
 from training.settings import read_recipe, remember
 from training.teacher import load_teacher
-from training.text import HeldOut, premises
+from training.text_corpus import HeldOut, premises
 from training.tokenizer import END, MASK, PAD
 
 from redraft import Edit, EditPlan
@@ -113,7 +113,7 @@ EVERY_WORD = "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7"
 def test_faithful_pairs(source, target, links, by_people, by_teacher, guard):
     """What a teacher wrote is looked at more closely than what people wrote."""
     for tag, good in (("wikiauto_plan_cardiff", by_people), ("distilled_strong", by_teacher)):
-        assert told.is_faithful(LinkedPair.of((tag, False, source, target, links)), guard) is good
+        assert plan_reading.is_faithful(LinkedPair.of((tag, False, source, target, links)), guard) is good
 
 
 # ---- what is rewritten ----
@@ -192,7 +192,7 @@ def marked_tokenizer(tmp_path_factory):
 
 
 def test_a_step_learns_the_same_after_a_restart_and_epochs_differ(marked_tokenizer, monkeypatch):
-    monkeypatch.setattr(told, "_CHUNK", 8)
+    monkeypatch.setattr(plan_reading, "_CHUNK", 8)
     rows = [
         ("turk", False, f"The artisans remain in the old town {number} .", f"The craftsmen stay in town {number} .",
          "0-0 1-1 2-2 3-3 6-4 7-5 8-6")
@@ -202,10 +202,10 @@ def test_a_step_learns_the_same_after_a_restart_and_epochs_differ(marked_tokeniz
         seed=1, tokens=600, positions=200, joined=0.3, corpora={"turk": [1.5, "bare"], "other": [1, "planned"]}
     )
     sampler = PlanSampler.load()
-    with told.Epochs(rows, sampler, marked_tokenizer, settings) as epochs:
+    with plan_reading.Epochs(rows, sampler, marked_tokenizer, settings) as epochs:
         steps = 3 * epochs.per_epoch
         whole = [epochs[step] for step in range(steps)]
-    with told.Epochs(rows, sampler, marked_tokenizer, settings) as epochs:
+    with plan_reading.Epochs(rows, sampler, marked_tokenizer, settings) as epochs:
         assert 3 * epochs.per_epoch == steps
         for step in (steps - 1, steps - 2, epochs.per_epoch, 0):  # in any order
             assert all(torch.equal(*both) for both in zip(epochs[step], whole[step], strict=True))
@@ -230,7 +230,7 @@ def test_a_longer_model_writes_the_same_for_short_texts(positions):
     sides = [model.model.encoder, model.model.decoder]
     before = [side.embed_positions.weight.clone() for side in sides]
     scores, wrote = model(**same).logits, model.generate(short, max_new_tokens=12, do_sample=False)
-    told.lengthen(model, positions)
+    plan_reading.lengthen(model, positions)
     assert torch.equal(model(**same).logits, scores)
     assert torch.equal(model.generate(short, max_new_tokens=12, do_sample=False), wrote)
     for side, old in zip(sides, before, strict=True):
@@ -297,10 +297,10 @@ def test_what_a_step_was_made_with_is_remembered(tmp_path):
 
 def test_a_run_does_not_go_on_with_other_pairs(tmp_path):
     rows = [("turk", False, "They remain .", "They stay .", "0-0 1-1 2-2"), ("turk", False, "Yes .", "No .", "1-1")]
-    told.remember_kept(tmp_path, {"rate": 1, "steps": 5}, rows)
-    told.remember_kept(tmp_path, {"rate": 1, "steps": 6}, rows)
+    plan_reading.remember_kept(tmp_path, {"rate": 1, "steps": 5}, rows)
+    plan_reading.remember_kept(tmp_path, {"rate": 1, "steps": 6}, rows)
     with pytest.raises(ConfigError, match=r"another kept_pairs: .*\"2, digest .* and is \"1, digest") as caught:
-        told.remember_kept(tmp_path, {"rate": 1, "steps": 6}, rows[:1])
+        plan_reading.remember_kept(tmp_path, {"rate": 1, "steps": 6}, rows[:1])
     assert "the relation tables" in str(caught.value)
 
 
@@ -309,7 +309,7 @@ def test_a_run_does_not_go_on_with_other_pairs(tmp_path):
     ("pretrain", "pretrain needs text in --data."),
     ("teacher", "teacher needs pairs/pairs.tsv.xz in --data."),
     ("student", "student needs pairs/pairs.tsv.xz in --data."),
-    ("told", "told needs pairs/pairs.tsv.xz in --data."),
+    ("plan_reading", "plan_reading needs pairs/pairs.tsv.xz in --data."),
     ("pack", "pack needs"),
 ])  # fmt: skip
 def test_what_a_step_needs_is_named(step, problem, tmp_path, monkeypatch, capsys):
@@ -338,13 +338,13 @@ def test_settings_of_the_recipe_can_be_changed():
         read_recipe(changes=["pretrain.stepz=7"])
     with pytest.raises(ConfigError, match="not TOML"):
         read_recipe(changes=["pretrain.steps=seven"])
-    changed = read_recipe(changes=["distil.strengths.medium.sources=8", 'told.corpora.medeasi=[1, "bare"]'])
+    changed = read_recipe(changes=["distil.strengths.medium.sources=8", 'plan_reading.corpora.medeasi=[1, "bare"]'])
     assert changed["distil"]["strengths"]["medium"]["sources"] == 8
-    assert changed["told"]["corpora"]["medeasi"] == [1, "bare"]
+    assert changed["plan_reading"]["corpora"]["medeasi"] == [1, "bare"]
     for name in ("distil.strengths.mild.sources", "distil.seed.sources", "distil.strengths.medium.x", "seed", ""):
         with pytest.raises(ConfigError, match="no such setting"):
             read_recipe(changes=[f"{name}=8"])
-    corpora = {tag for step in ("teacher", "student", "told") for tag in read_recipe()[step]["corpora"]}
+    corpora = {tag for step in ("teacher", "student", "plan_reading") for tag in read_recipe()[step]["corpora"]}
     assert not any(tag.startswith("asset") for tag in corpora)
 
 
@@ -400,7 +400,7 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
     pairs += ["asset_valid\tcased\tNever read this.\tNever."]
     (data / "pairs" / "pairs.tsv.xz").write_bytes(lzma.compress("\n".join(pairs).encode()))
     held = HeldOut(sentences[:3], {"turk": [sentences[:3]], "asset": [sentences[3:6]]})
-    for module in ("training.distil", "training.student", "training.told"):
+    for module in ("training.distil", "training.student", "training.plan_reading"):
         monkeypatch.setattr(f"{module}.read_held_out", lambda data: held)
     small = {
         "tokenizer.vocabulary": 400, "tokenizer.every": 1, "model.d_model": 16, "model.ffn_dim": 32, "model.heads": 2,
@@ -408,7 +408,7 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
         "pretrain.steps": 3, "pretrain.tokens": 400, "pretrain.warm_up": 1,
         "teacher.steps": 2, "teacher.tokens": 600, "teacher.warm_up": 1, "teacher.longest": 512,
         "distil.batch": 4, "student.steps": 3, "student.tokens": 400, "student.warm_up": 1,
-        "told.steps": 3, "told.tokens": 800, "told.warm_up": 1, "told.positions": 96, "told.linkers": 1,
+        "plan_reading.steps": 3, "plan_reading.tokens": 800, "plan_reading.warm_up": 1, "plan_reading.positions": 96, "plan_reading.linkers": 1,
     }  # fmt: skip
     for strength, sources in (("medium", 8), ("strong", 4), ("light", 2)):
         grid = {"sources": sources, "draws": 2, "length": "[0.9]", "likeness": "[0.7]", "simplicity": "[0.8, 0.9]"}
@@ -434,7 +434,7 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
     assert letter in {pair.source for pair in tagged}
     assert {*json.loads((out / "held_out.json").read_text())} == {"bare", "light", "medium", "strong"}
     notes = json.loads((out / "settings.json").read_text())
-    assert notes["told"]["kept_pairs"].startswith("74, digest")
+    assert notes["plan_reading"]["kept_pairs"].startswith("74, digest")
     redrafter = Redrafter(str(out), device="cpu")
     assert reads_plans(redrafter.model)
     assert redrafter.model.config.max_position_embeddings == 96
@@ -452,4 +452,4 @@ def test_distilled_pairs_with_an_alarm_are_left_out():
         TaggedPair("turk_valid", False, "He bought it.", "He sold it."),
         TaggedPair("distilled_light", False, "He purchased it.", "He bought it."),
     ]
-    assert told.without_alarms(pairs, Suspicious()) == pairs[1:]
+    assert plan_reading.without_alarms(pairs, Suspicious()) == pairs[1:]
