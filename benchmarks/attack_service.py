@@ -51,7 +51,7 @@ COSTLY: dict[str, tuple[str, Any]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--model", default="scripted:examples/by_hand.json", help="as for redraft serve; shipped: the bundled model"
+        "--model", default="scripted:examples/by_hand.json", help="as for redraft serve; bundled: the bundled model"
     )
     parser.add_argument("--connections", type=int, default=200, help="number of slow connections")
     parser.add_argument("--clients", type=int, default=8, help="number of regular clients")
@@ -73,7 +73,7 @@ def service(model: str) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    named = [] if model == "shipped" else ["--model", model]
+    named = [] if model == "bundled" else ["--model", model]
     command = [sys.executable, "-m", "redraft.cli", "serve", "--port", str(port), *named]
     process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:

@@ -1273,7 +1273,7 @@ def experiments() -> Iterator[Case]:
         "settings of unknown names": _EXPERIMENT + 'settings = "{x}"\n',
         "strength number": _EXPERIMENT.replace('words = "all"', "predict = true\nstrength = 7"),
         "strength list": _EXPERIMENT.replace('words = "all"', 'predict = true\nstrength = ["a", "b"]'),
-        "told number": _EXPERIMENT + "told = 3\n",
+        "marks number": _EXPERIMENT + "marks = 3\n",
     }
     for name, content in changed.items():
         yield Case(

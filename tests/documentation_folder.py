@@ -59,7 +59,7 @@ def build(folder: Path) -> None:
         shutil.copy(ROOT / "docs" / name, folder / "docs")
     (folder / "experiments").mkdir()
     shutil.copy(ROOT / "experiments" / "start.toml", folder / "experiments")
-    for name in ("paper", "told", "predicted"):
+    for name in ("paper", "plan_reading", "predicted"):
         _write(folder / "experiments" / f"{name}.toml", EXPERIMENT)
     _write(folder / "experiments" / "rows.ids", "0", "1")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def operations(run: Callable[[], object]) -> int:
-    """The number of bytecode instructions that `run` executes in the package redraft. Work inside C code is not seen."""
+    """The number of bytecode instructions that `run` executes in the package redraft, without work inside C code."""
     count = 0
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:

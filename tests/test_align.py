@@ -282,7 +282,7 @@ def test_a_checkpoint_of_other_settings_is_refused(encoder, gold, tmp_path, monk
     monkeypatch.setattr(fit, "choose_threshold", lambda *given: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         train_aligner(encoder, gold, tmp_path, short, device="cpu", say=lambda text: None)
-    with pytest.raises(ConfigError, match="another training: there settings.epochs"):
+    with pytest.raises(ConfigError, match=r"another training: there settings\.epochs"):
         train_aligner(encoder, gold, tmp_path, TRAINING, device="cpu", say=lambda text: None)
 
 

@@ -91,8 +91,10 @@ def test_synonyms_go_both_ways_and_are_words(tmp_path):
 # ---- teachers ----
 
 WORDS = [f"w{number}" for number in range(30)]
-TRAINING = AlignerTraining(epochs=3, batch=16, held_out=10, encoder_learning_rate=1e-3, head_learning_rate=3e-3, teachers=2, synthetic=40,
-                           unlabelled=30, head=HeadConfig(projections=4, size=8, channels=8, depth=1))  # fmt: skip
+TRAINING = AlignerTraining(
+    epochs=3, batch=16, held_out=10, encoder_learning_rate=1e-3, head_learning_rate=3e-3, teachers=2, synthetic=40,
+    unlabelled=30, head=HeadConfig(projections=4, size=8, channels=8, depth=1),
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

@@ -345,6 +345,10 @@ def test_time_limit_and_tables_inserted_into_a_page(run, folder, tmp_path, monke
         ('words = "content"', "", "plans.content must be either oracle or predicted"),
         ('method = "negative"', 'method = "negativ"', "is not known"),
         ("max_tokens = 8", "max_token = 8", "Did you mean max_tokens?"),
+        ("[methods.beam]\n", "[methods.beam]\nmark = true\n", "Did you mean marks?"),
+        ("[methods.beam]\n", "[methods.beam]\nmarks = 1\n", "methods.beam: marks is 1"),
+        ("[[paper]]\n", "[[paper]]\nplans = 1\n", "Did you mean plan?"),
+        ("toy = 55.4", "toy = '55'", "paper: toy is"),
         ('rivals = ["negative"]', 'rivals = ["nobody"]', '"nobody", which is not known'),
         ('corpus = "rest"', 'corpus = "nowhere"', "the corpus of the sweep delta"),
         ('setting = "delta"', 'setting = "detla"', "Did you mean delta?"),
@@ -431,12 +435,12 @@ def test_the_paper_experiment_is_valid():
     """Beam search on each corpus, four methods with four plan sets, and 36 points of six sweeps."""
     runs = list(all_runs(read_description("experiments/paper.toml")))
     assert len(runs) == 3 * (1 + 4 * 4) + 36
-    tuned = next(run for run in runs if run.name == "shipped.turk.predicted.edit")
+    tuned = next(run for run in runs if run.name == "bundled.turk.predicted.edit")
     assert (tuned.config.choose, tuned.config.beams) == ("sum", 20)
 
 
 @pytest.mark.parametrize("name, runs", [("plan_reading", 3 * 4 * 3), ("predicted", 2 * (1 + 2 * 2))])
-def test_beam_search_with_told_gets_the_plans(name, runs):
+def test_beam_search_with_marks_gets_the_plans(name, runs):
     found = list(all_runs(read_description(f"experiments/{name}.toml")))
     assert len(found) == runs
     assert {run.plan for run in found if run.method == "beam, marks"} == {run.plan for run in found} - {"none"}

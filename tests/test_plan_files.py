@@ -25,7 +25,7 @@ def edit_line(text):
 
 # the bad line, its field, what is wrong, what to type
 BAD_LINES = [
-    pytest.param(b'{"source": "a", "edits": [}', None, "invalid JSON at column 27", "complete object", id="broken-json"),
+    pytest.param(b'{"source": "a", "edits": [}', None, "invalid JSON at column 27", "complete object", id="broken"),
     pytest.param(b'{"source": "a"', None, "invalid JSON at column 15", "complete object", id="half-a-line"),
     pytest.param(b'{"source": "a"} {}', None, "invalid JSON at column 17", "complete object", id="two-objects"),
     pytest.param(b"{'source': 'a'}", None, "invalid JSON at column 2", '{"source":', id="single-quotes"),

@@ -100,9 +100,11 @@ def test_forms_by_the_dictionary():
 
 
 COMMON = WordFrequency({
-    "start": WordStatistics(5.5), "started": WordStatistics(5.5), "starts": WordStatistics(5.0), "began": WordStatistics(5.2), "commenced": WordStatistics(3.9),
-    "commence": WordStatistics(3.6), "commences": WordStatistics(3.0), "was": WordStatistics(7.0), "initiated": WordStatistics(3.8), "it": WordStatistics(7.0),
-    "inaugurated": WordStatistics(3.0), "launched": WordStatistics(4.8), "commencing": WordStatistics(3.5),
+    word: WordStatistics(zipf)
+    for word, zipf in {
+        "start": 5.5, "started": 5.5, "starts": 5.0, "began": 5.2, "commenced": 3.9, "commence": 3.6, "commences": 3.0,
+        "was": 7.0, "initiated": 3.8, "it": 7.0, "inaugurated": 3.0, "launched": 4.8, "commencing": 3.5,
+    }.items()
 })  # fmt: skip
 
 

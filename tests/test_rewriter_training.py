@@ -163,7 +163,8 @@ def test_two_processes_learn_what_one_does(folder):
     """
     save_small_model(folder / "still", "bart")
     write_table(folder / "train.tsv", toy_pairs(41))
-    flags = "--model still --train train.tsv --valid valid.tsv --epochs 2 --batch 8 --learning-rate 1e-3 --beams 2 --micro-batch 3"
+    flags = "--model still --train train.tsv --valid valid.tsv --epochs 2 --batch 8 --learning-rate 1e-3"
+    flags += " --beams 2 --micro-batch 3"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     launcher = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone"]
     (folder / "slow.py").write_text(_SLOW_SECOND)

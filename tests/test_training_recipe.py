@@ -408,7 +408,8 @@ def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypat
         "pretrain.steps": 3, "pretrain.tokens": 400, "pretrain.warm_up": 1,
         "teacher.steps": 2, "teacher.tokens": 600, "teacher.warm_up": 1, "teacher.longest": 512,
         "distil.batch": 4, "student.steps": 3, "student.tokens": 400, "student.warm_up": 1,
-        "plan_reading.steps": 3, "plan_reading.tokens": 800, "plan_reading.warm_up": 1, "plan_reading.positions": 96, "plan_reading.linkers": 1,
+        "plan_reading.steps": 3, "plan_reading.tokens": 800, "plan_reading.warm_up": 1, "plan_reading.positions": 96,
+        "plan_reading.linkers": 1,
     }  # fmt: skip
     for strength, sources in (("medium", 8), ("strong", 4), ("light", 2)):
         grid = {"sources": sources, "draws": 2, "length": "[0.9]", "likeness": "[0.7]", "simplicity": "[0.8, 0.9]"}

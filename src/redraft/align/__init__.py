@@ -1,1 +1,1 @@
-"""Text → words with character spans, and the links between the words of two sentences."""
+"""Links between the words of two sentences."""

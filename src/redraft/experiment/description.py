@@ -154,11 +154,11 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
         entries = found.get(name, [])
         _check_tables(dict(enumerate(entries)) if isinstance(entries, list) else entries, name)
     for entry in found.get("paper", []):
-        check_setting("paper: method", entry.get("method"), str)
+        _check_published(entry, found["corpora"])
     corpora = {name: _entry(CorpusEntry, one, f"corpora.{name}") for name, one in found["corpora"].items()}
     plans = {name: _plan(one, name, corpora) for name, one in found["plans"].items()}
     methods = {name: _method(one, name) for name, one in found["methods"].items()}
-    models = found.get("models") or {"shipped": {}}
+    models = found.get("models") or {"bundled": {}}
     for name, one in models.items():
         _check_keys(one, _LOADING, f"models.{name}")
         for key, value in one.items():
@@ -219,6 +219,16 @@ def _method(one: dict[str, Any], name: str) -> Method:
         raise ConfigError(f"methods.{name}: settings is {shown(method.settings)}.",
                           "Placeholders are {model}, {corpus}, {plan} and {method}.") from None  # fmt: skip
     return method
+
+
+def _check_published(entry: Mapping[str, Any], corpora: Iterable[str]) -> None:
+    """Check published scores: a method, the plans and references that they are for, and one score per corpus."""
+    words = ("method", "plan", "references")
+    _check_keys(entry, [*words, *corpora], "paper")
+    check_setting("paper: method", entry.get("method"), str)
+    for key, value in entry.items():
+        if key not in words:
+            check_setting(f"paper: {key}", value, float)
 
 
 def _entry(kind: Any, one: dict[str, Any], place: str) -> Any:

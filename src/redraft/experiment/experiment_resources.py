@@ -65,7 +65,7 @@ class ExperimentResources:
 
     def execute(self, run: Run, deadline: float) -> Iterator[tuple[int, int]]:
         """Execute a run; yields (sentences done, total) after each batch. Yields nothing if all results exist."""
-        facts = {**self._fingerprint(run.model), **({"tables": _shipped_digests()["predictor"]} if run.rank else {})}
+        facts = {**self._fingerprint(run.model), **({"tables": _bundled_digests()["predictor"]} if run.rank else {})}
         yield from execute_run(
             run, self.run_plans(run), lambda plans: self._rewrite(run, plans), self.output_path(run),
             made_by=facts, batch_size=self._batch_size, deadline=deadline, say=self.say,
@@ -89,9 +89,9 @@ class ExperimentResources:
         path = self.out / "plans" / f"{name}.jsonl"
         facts: dict[str, Any] = {"sources": _digest(corpus.sources), "entry": asdict(replace(entry, by_corpus={}))}
         if entry.predict:
-            facts |= {"made_by": self._fingerprint(model), **_shipped_digests()}
+            facts |= {"made_by": self._fingerprint(model), **_bundled_digests()}
         else:
-            facts |= {"references": _digest(corpus.references[0]), "aligner": _shipped_digests()["aligner"]}
+            facts |= {"references": _digest(corpus.references[0]), "aligner": _bundled_digests()["aligner"]}
         if not (facts_match(path, facts) and path.exists()):
             self.say(f"plans: {name}")
             path.unlink(missing_ok=True)
@@ -146,7 +146,7 @@ class ExperimentResources:
 
 
 @cache
-def _shipped_digests() -> Facts:
+def _bundled_digests() -> Facts:
     """Digests of the bundled aligner and of the bundled planner with its tables."""
     return {"aligner": folder_digest(bundled("aligner")), "predictor": folder_digest(bundled("planner"))}
 

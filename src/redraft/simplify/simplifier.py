@@ -153,7 +153,8 @@ class Simplifier:
     def __call__(self, text: Text | Iterable[Text], **options: Any) -> Result | list[Result]:
         """The result of one text, or of each text of a list; `options` are those of `pipe`."""
         if isinstance(text, Text):
-            return next(iter(self.pipe([text], **options)))
+            result: Result = next(iter(self.pipe([text], **options)))
+            return result
         if not isinstance(text, Iterable):
             check_text(text, "the text")  # raises the error
         return list(self.pipe(text, **options))

@@ -1,0 +1,1 @@
+"""Edits, plans, their prediction, and verdicts on them."""

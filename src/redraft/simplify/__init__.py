@@ -1,0 +1,1 @@
+"""The pipeline around the search: plan, prepare, search, restore, rerank, check."""

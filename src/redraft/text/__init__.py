@@ -1,0 +1,1 @@
+"""Words, sentences, and what must not change in them."""
