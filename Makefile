@@ -5,7 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet -c constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo serve test docs lowest bench clean
+.PHONY: demo serve test coverage docs lowest bench clean
 
 demo: .venv/.package
 	$(BIN)/python examples/three_sentences.py
@@ -20,6 +20,10 @@ test: .venv/.tests .venv/.punkt .venv/.browser
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2
+
+coverage: .venv/.tests .venv/.punkt .venv/.browser
+	$(BIN)/pytest -n 2 --cov --cov-report=term --cov-report=html:build/coverage
+	@echo build/coverage/index.html
 
 docs: .venv/.docs
 	$(BIN)/mkdocs build --strict --quiet

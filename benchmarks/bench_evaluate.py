@@ -69,9 +69,9 @@ def run_command(corpus: Corpus, outputs: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--huggingface", metavar="NAME", help="what evaluate.load gets")
+    parser.add_argument("--huggingface", metavar="NAME", help="metric for evaluate.load: a name or folder")
     parser.add_argument("--sentences", type=int, default=100_000)
-    parser.add_argument("--out", metavar="FILE", help="the figures as JSON")
+    parser.add_argument("--out", metavar="FILE", help="write the results as JSON")
     args = parser.parse_args()
     found: dict[str, Any] = {"machine": cpu_name()}
     print(found["machine"])

@@ -1,4 +1,4 @@
-"""Agreement of the meaning check with human judgements, compared with BLEU, cosine similarity and BERTScore.
+"""Agreement of the meaning check with judgements of readers, compared with BLEU, cosine similarity and BERTScore.
 
     python -m benchmarks.bench_meaning --ratings DATA/ratings --readings experiments/readings/meaning*.jsonl \
         --encoder ENCODER --out benchmarks/meaning.json
@@ -33,7 +33,7 @@ _FINE = frozenset({"No error"})
 
 
 class Sets:
-    """Sentence pairs with human judgements."""
+    """Sentence pairs with judgements of readers."""
 
     def __init__(self, ratings: Path | None, readings: Sequence[Path]) -> None:
         self.errors = [json.loads(line) for line in _lines(ratings and ratings / "errors_turk_asset.jsonl")]
@@ -58,7 +58,7 @@ class Sets:
             found["rated_pearson"] = float(-np.corrcoef(scores, meaning)[0, 1])
         for name, rows in self.read.items():
             scores = np.array(score([_pair(row) for row in rows]), np.float64)
-            clear = [at for at, row in enumerate(rows) if sum(row["altered"]) != 1]  # the annotators agree
+            clear = [at for at, row in enumerate(rows) if sum(row["altered"]) != 1]  # the readers agree
             found[f"{name}_auc"] = auc(scores[clear], np.array([bool(sum(rows[at]["altered"])) for at in clear]))
         return {name: round(value, 3) for name, value in found.items()}
 
@@ -73,7 +73,7 @@ class Sets:
         return {"flagged": flagged, "of": len(bad), "share_a_word": round(shared / max(1, flagged), 3)}
 
     def alarms(self, name: str, check: MeaningCheck) -> dict[str, float]:
-        """Alarms on wrong and on correct outputs, for the pairs on which two annotators agree."""
+        """Alarms on wrong and on correct outputs, for the pairs on which two readers agree."""
         found: list[Meaning] = list(check.check(_pair(row) for row in self.read[name]))
         both = [(sum(row["altered"]), one.alarm) for row, one in zip(self.read[name], found, strict=True)]
         wrong, right = [alarm for count, alarm in both if count == 2], [alarm for count, alarm in both if not count]
@@ -156,7 +156,7 @@ def main() -> None:
         type=Path,
         nargs="*",
         default=[],
-        help="JSON Lines with source, output, and altered: one value per annotator",
+        help="JSON Lines with source, output, and altered: one value per reader",
     )
     parser.add_argument("--encoder", help="a sentence encoder, for cosine similarity and BERTScore")
     parser.add_argument("--checker", help="a folder of redraft train-checker (default: the bundled checker)")

@@ -1,8 +1,8 @@
-"""The paper's worked example, step by step, so that every number can be checked with pencil and paper.
+"""The paper's worked example, step by step, so that every number can be checked by hand.
 
 The model is a table (by_hand.json): log-probabilities of the next word, looked up by the words so far or by the last
-one. The plan (by_hand.jsonl) asks for three edits in "The artisans remain old .": write craftsmen instead of artisans,
-drop remain, keep old. Beam and lists are narrow here, so that a step fits on a page.
+one. The plan (by_hand.jsonl) requests three edits in "The artisans remain old .": replace artisans by craftsmen,
+delete remain, keep old. The beam and the candidate lists are small, so that a step fits on a page.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def show_step(step: dict[str, Any], asked: tuple[Edit, ...], edits: list[str], f
     groups: dict[tuple[int, ...], str] = {}
     unlisted = 0
     for node in step["nodes"]:
-        if node["token_log_prob"] <= floor:  # a word the table does not list here fills a place in the list, no more
+        if node["token_log_prob"] <= floor:  # a word that the table does not list here only fills the list
             unlisted += 1
             continue
         group = "–"
@@ -87,7 +87,7 @@ def word_of(node: dict[str, Any]) -> str:
 
 
 def unrewarded(node: dict[str, Any], asked: tuple[Edit, ...], siblings: list[str]) -> list[int]:
-    """Substitutions whose target this word is, while the word it should replace could not have been written."""
+    """Substitutions by this word that earn no reward, because the replaced word is not among the siblings."""
     return [
         number
         for number, edit in enumerate(asked)
@@ -96,7 +96,7 @@ def unrewarded(node: dict[str, Any], asked: tuple[Edit, ...], siblings: list[str
 
 
 def outcome(node: dict[str, Any], best: float) -> str:
-    """The trace's own word, and why."""
+    """The outcome of a node, with the reason."""
     word = node["outcome"]
     why = {
         "beyond alpha": f"beyond alpha {CONFIG.alpha}",

@@ -1,4 +1,4 @@
-"""Three sentences rewritten by the model that comes with the package: no name, no settings, no network."""
+"""Rewrites three sentences with the bundled model and default settings, without network access."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Inputs that are wrong or odd, each with the exit status that `redraft` must end with: the table of test_bad_input.py.
+"""Invalid and unusual inputs, each with the expected exit status of `redraft`: the table of test_bad_input.py.
 
-0: a right answer. 1: bad lines were skipped. 2: refused with a message. Where nothing else is said, 2.
+0: a valid result. 1: invalid lines were skipped. 2: refused with a message (the default).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTED = f"scripted:{ROOT}/examples/by_hand.json"
 SOURCE = "The artisans remain old ."
-BOMB = "a" * 40 + "!"  # a sentence for expressions that try everything
+BOMB = "a" * 40 + "!"  # a sentence for expressions with catastrophic backtracking
 PHYSICIAN = "The physician commenced the procedure with a scalpel."
 
 Content = str | bytes | Callable[[Path], object]
@@ -185,7 +185,7 @@ def number_plans() -> Plans:
         yield f"probability {value[:10]}", written("probability", value), 2, 2
     for value in ("[20, 23]", "null"):
         yield f"span {value}", written("span", value), 0, 0
-    yield "span [0, 3]", written("span", "[0, 3]"), 0, 0  # another word may stand where an insertion belongs
+    yield "span [0, 3]", written("span", "[0, 3]"), 0, 0  # the span of an insertion may cover another word
     for value in ("[20, 22]", "[19, 21]", "[4, 9]", "[3, 4]"):
         yield f"span {value}", written("span", value), 2, 0
     for value in ("[0, 3]", "[4, 12]", "[20, 25]", "[0, 25]"):
@@ -313,7 +313,7 @@ def plans() -> Iterator[Case]:
     )
 
 
-# ---- files that are none
+# ---- files of the wrong kind
 
 
 def _link(to: str) -> Callable[[Path], None]:
@@ -436,7 +436,7 @@ def files() -> Iterator[Case]:
     )
 
 
-# ---- what is to be written must not be what is read
+# ---- output files must not be input files
 
 
 def outputs() -> Iterator[Case]:
@@ -1101,7 +1101,7 @@ def pairs() -> Iterator[Case]:
     extract = ["plan", "extract", "--aligner", "exact", "--source", "a", "--reference", "b"]
     yield from (
         Case("long extraction", extract, {"a": "a b c " * 500 + "\n", "b": "a c b " * 500 + "\n"}, 0),
-        Case("lines differ", extract, {"a": "x\n", "b": "x\ny\n"}, 2, ["b goes on"]),
+        Case("lines differ", extract, {"a": "x\n", "b": "x\ny\n"}, 2, ["b has more lines"]),
         Case("extract nothing", extract, {"a": "", "b": ""}, 0),
         Case("extract UTF-16", extract, {"a": "x\n", "b": "x\n".encode("utf-16")}, 2, ["b, line 1"]),
         Case(

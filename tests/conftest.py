@@ -1,4 +1,4 @@
-"""What all tests share: the device they run on, and transformers kept quiet and off the network."""
+"""Fixtures of all tests: the device, the command; transformers is silent and offline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # models are tiny, and the suite 
 
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request: pytest.FixtureRequest) -> str:
-    """Tests that ask for this run on the CPU, and again on a GPU where there is one."""
+    """Tests with this fixture run on the CPU, and again on a GPU if there is one."""
     import torch
 
     if request.param == "cuda" and not torch.cuda.is_available():

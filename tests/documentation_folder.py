@@ -1,4 +1,4 @@
-"""A folder with a small stand-in for everything that a command in the pages names: models, corpora, pairs, plans."""
+"""A folder with small versions of all files that commands in the documentation name: models, corpora, pairs, plans."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _of_all(lines: list[str]) -> list[str]:
 
 def _gold(folder: Path) -> None:
     links = "0-0 2-2 3-3"
-    for place, name in enumerate((*MAIN, *EVALUATION)):  # no sentence stands in two files
+    for place, name in enumerate((*MAIN, *EVALUATION)):  # no sentence is in two files
         count = 60 if name in MAIN else 5  # 200 pairs of a file to train on are held back
         numbered = [(f"{one} {place}x{n}", f"{other} {place}x{n}") for n in range(count) for one, other in PAIRS]
         _write(folder / name, *(f"i\t{one}\t-\t{other}\t-\t-\t-\t{links}\t\t" for one, other in numbered))

@@ -1,4 +1,4 @@
-"""Services on this machine, for tests that start one."""
+"""Ports and servers on this machine, for tests that start a service."""
 
 import socket
 import threading
@@ -26,7 +26,7 @@ def wait_for(address, seconds=60):
 
 @contextmanager
 def served(app, limits):
-    """The app behind a real server in this process, as the command runs it: yields its port and the server."""
+    """Runs the app on a real server in this process, configured like the command; yields its port and the server."""
     import uvicorn
 
     from redraft.serve.http_server import uvicorn_config

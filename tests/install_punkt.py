@@ -1,4 +1,4 @@
-"""Unpacks NLTK's Punkt data from a wheel, given as the argument, to where NLTK looks in this environment."""
+"""Unpacks NLTK's Punkt data from the wheel given as argument into the NLTK data folder of this environment."""
 
 import sys
 import zipfile

@@ -1,4 +1,4 @@
-"""Three runs of a training, each killed at another moment; test_rewriter_training.py starts this as a process."""
+"""Three runs of a training, killed at different moments; test_rewriter_training.py starts this as a process."""
 
 import os
 import signal

@@ -1,9 +1,9 @@
-"""Commands killed at random points of their work, started again, and compared with runs that nobody disturbed.
+"""Kills commands at random points, reruns them, and compares the results with uninterrupted runs.
 
 python tests/kills.py --times 100
 
-A point is a number of calls, drawn with a seed: one half from all calls of Python and C, the other from before and
-after those that write files, where a kill does most harm. No clock has a part in it.
+A point is a number of function calls, sampled with a seed: half of the points from all calls of Python and C, the other
+half from before and after calls that write files, where a kill does most harm. Kills do not depend on time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WRITING = {
     "write", "flush", "close", "truncate", "replace", "rename", "unlink", "remove", "mkdir", "rmdir", "execute",
     "commit", "print", "write_record", "write_end_of_file", "serialize_file",
 }  # fmt: skip
-IN_A_ROW = 3  # kills before a run is let through to its end
+IN_A_ROW = 3  # kills before a run may finish
 
 LINES = ["The artisans remain old .", "The old artisans", "", "The artisans remain .", "The"] * 8
 WORDS = ["old", "man", "town", "river", "residence", "purchased"]
@@ -52,12 +52,12 @@ max_tokens = 6
 
 @dataclass(frozen=True)
 class Case:
-    """A command, the files that it reads, and what has to be the same however often it was killed."""
+    """A command, its input files, and the results that must not depend on kills."""
 
     argv: Sequence[str]
     prepare: Callable[[Path], None]
     found: Callable[[Path], Any]
-    again: Sequence[str] = ()  # more words when it is started again
+    again: Sequence[str] = ()  # more arguments for reruns
     seen: Callable[[Path], str | None] | None = None  # results that must be the first of `found` at any time
 
     def words(self, again: bool) -> list[str]:
@@ -110,7 +110,7 @@ def experiment(folder: Path) -> None:
     byte_level().save_pretrained(folder / "model")
 
 
-# ---- what comes of them ----
+# ---- their results ----
 
 
 def text_of(name: str) -> Callable[[Path], str | None]:
@@ -118,7 +118,7 @@ def text_of(name: str) -> Callable[[Path], str | None]:
 
 
 def whole_lines_of(name: str) -> Callable[[Path], str | None]:
-    """Without a line that is not finished, which is cut off when the command goes on."""
+    """Without an incomplete last line, which is removed on resuming."""
     return lambda folder: re.sub(r"[^\n]+\Z", "", text_of(name)(folder) or "")
 
 
@@ -132,7 +132,7 @@ def trained(folder: Path) -> Any:
 
 
 def tuned(folder: Path) -> Any:
-    """Trials differ from run to run; there must be enough of them, none twice, and the best must be what is written."""
+    """Trials differ between runs; there must be enough of them, none twice, and the best must be in the output."""
     rows = [json.loads(line) for line in (folder / "out" / "trials.jsonl").read_text().splitlines()]
     numbers = [row["trial"] for row in rows]
     assert len(set(numbers)) == len(numbers)
@@ -196,7 +196,7 @@ CASES = {
 
 @dataclass(frozen=True)
 class Point:
-    """At the call of this number, of all or of those that write files."""
+    """The number of a call, counting all calls or only those that write files."""
 
     number: int
     of_writing: bool
@@ -224,12 +224,12 @@ class Killer:
 
 
 def _is_file(owner: Any) -> bool:
-    """Whether what a method belongs to is no text, which also has `replace`, and no file that is read."""
+    """Whether the object of a method is neither a string, which also has `replace`, nor a file opened for reading."""
     return not isinstance(owner, str | bytes) and getattr(owner, "mode", None) not in ("r", "rb")
 
 
 def carried_out(words: Sequence[str], folder: str, point: Point | None, counts: Any) -> None:
-    """The command in a process of its own; what it prints goes to files of the folder."""
+    """Run the command in a separate process; its output goes to files in the folder."""
     os.chdir(folder)
     sys.stdout = open("stdout", "w", encoding="utf-8")
     sys.stderr = open("stderr", "w", encoding="utf-8")
@@ -257,7 +257,7 @@ class Attack:
         self._whole_seen = case.seen(place) if case.seen else None
 
     def kill(self, times: int) -> int:
-        """How often it was killed; an AssertionError where a row was lost, doubled or torn."""
+        """Returns how often it was killed; raises AssertionError if a row was lost, duplicated or truncated."""
         killed = number = 0
         while killed < times:
             place, number = self._prepared(str(number)), number + 1
@@ -288,7 +288,7 @@ class Attack:
         assert seen == "" or seen.endswith("\n"), place
 
     def _run(self, place: Path, point: Point | None, *, again: bool) -> bool:
-        """Whether it was killed before its end."""
+        """Whether it was killed before it finished."""
         self._counts[:] = [0, 0]
         words = self._case.words(again)
         process = self._context.Process(target=carried_out, args=(words, str(place), point, self._counts))
@@ -314,7 +314,7 @@ def run() -> None:
 
 
 if __name__ == "__main__":
-    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # for the server that imports what is preloaded
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)  # for the fork server, which imports preloading.py
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     run()

@@ -1,4 +1,4 @@
-"""What commands load late, loaded once by the process that those of kills.py are forked from; no tensor is computed."""
+"""Imports that commands do late, done once in the fork server of kills.py; no tensor is computed."""
 # ruff: noqa: F401
 
 import alembic.command

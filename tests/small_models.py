@@ -1,4 +1,4 @@
-"""Models made in memory, the same weights each time: tiny ones of transformers, and one that likes given texts."""
+"""Models made in memory with fixed weights: tiny ones of transformers, and one that prefers given texts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _bart(vocab: int, **ids: int) -> Any:
 
 
 def _mbart(vocab: int, **ids: int) -> Any:
-    """The embedded model's kind."""
+    """The architecture of the bundled model."""
     config = transformers.MBartConfig(
         vocab_size=vocab, decoder_start_token_id=ids["eos_token_id"], forced_eos_token_id=None, **_BART, **ids
     )
@@ -43,7 +43,7 @@ def _t5(vocab: int, **ids: int) -> Any:
         decoder_start_token_id=ids["pad_token_id"], **ids,
     )  # fmt: skip
     model = transformers.T5ForConditionalGeneration(config)
-    for name, weight in model.named_parameters():  # else it forgets all but the last token, and then texts are tied
+    for name, weight in model.named_parameters():  # otherwise it depends only on the last token, and texts are tied
         if name.endswith("Attention.o.weight"):
             weight.data *= 5
     return model
@@ -88,7 +88,7 @@ def tiny_model_for(family: str, tokenizer: Any) -> Any:
 
 
 class WritingModel:
-    """Likes to write given token sequences and ends; everything else is unlikely, the lower id a little less so.
+    """Prefers given token sequences; all other tokens are unlikely, lower ids slightly less so.
 
     `likes` maps token sequences, each with its end, to a log-probability for the step where it parts from the others.
     """

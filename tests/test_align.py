@@ -1,4 +1,4 @@
-"""Words linked to words: exact and by vectors, gold files, scores, and the trained network from training to links."""
+"""Word alignment: exact and by vectors, gold files, scores, and the trained aligner from training to links."""
 
 import json
 import random
@@ -35,12 +35,12 @@ def links(text):
 # ---- links and gold ----
 
 
-def test_links_as_text():
+def test_link_notation():
     assert links("0-0 12-3 0-0") == {(0, 0), (12, 3)}
     assert format_links([(12, 3), (2, 1), (2, 0)]) == "2-0 2-1 12-3"
     assert links("") == frozenset()
     for bad in ("3", "a-1", "1-", "1--2", "-1-2"):
-        with pytest.raises(CorpusError, match="is no link"):
+        with pytest.raises(CorpusError, match="is not a link"):
             links(bad)
 
 
@@ -55,7 +55,7 @@ def test_gold_files(tmp_path):
     assert expected.reversed().reversed() == expected
     assert expected.reversed().source == ("a", "cat", "sat")
     (tmp_path / "bad.tsv").write_text(row.replace("1-1", "1-3"), encoding="utf-8")
-    with pytest.raises(CorpusError, match=r"bad.tsv, pair 1: the link 1-3 is about words that are not there"):
+    with pytest.raises(CorpusError, match=r"bad.tsv, pair 1: the link 1-3 refers to words outside"):
         read_gold(tmp_path / "bad.tsv")
     with pytest.raises(CorpusError, match="does not exist"):
         read_gold(tmp_path / "none.tsv")
@@ -100,14 +100,14 @@ WORDS = st.lists(st.sampled_from(["the", "The", "cat", "cats", "ran", "runs", ".
 
 
 @given(WORDS, WORDS)
-def test_exact_links_are_one_to_one_and_between_like_words(source, target):
+def test_exact_links_are_one_to_one_and_between_similar_words(source, target):
     found = align_exactly(source, target)
     assert len({i for i, _ in found}) == len({j for _, j in found}) == len(found)
     for i, j in found:
         assert lemma(normalise(source[i])) == lemma(normalise(target[j]))
 
 
-def test_the_exact_aligner_is_quick_on_endless_sentences():
+def test_the_exact_aligner_is_fast_on_very_long_sentences():
     words = ["word"] * 10_000
     (found,) = ExactAligner().align([(words, words)])
     assert len(found) == 10_000
@@ -134,14 +134,14 @@ def test_content_words():
 TABLE = np.array([[0.9, 0.2, 0.1], [0.3, 0.8, 0.7], [0.2, 0.75, 0.1]])
 
 
-def test_ways_to_choose_links():
+def test_methods_of_the_vector_aligner():
     assert argmax(TABLE) == {(0, 0), (1, 1)}
     assert match(TABLE) == {(0, 0), (1, 2), (2, 1)}
     assert itermax(TABLE) >= argmax(TABLE)
     assert argmax(np.zeros((0, 3))) == argmax(np.zeros((2, 2))) == frozenset()
 
 
-def test_itermax_adds_what_argmax_leaves():
+def test_itermax_adds_links_to_argmax():
     """Word 2 is free and nearest to column 1, which counts nine tenths now that it is taken: 0.675 is its best."""
     assert (2, 1) in itermax(TABLE)
     assert (2, 1) not in argmax(TABLE)
@@ -150,7 +150,7 @@ def test_itermax_adds_what_argmax_leaves():
 # ---- weights in 8 bits ----
 
 
-def test_weights_come_back_nearly_the_same(tmp_path):
+def test_eight_bit_weights_are_nearly_the_same(tmp_path):
     torch.manual_seed(0)
     weights = {
         "a": torch.randn(30, 40) * torch.logspace(-3, 1, 30)[:, None],
@@ -226,7 +226,7 @@ def test_training_learns_and_what_is_saved_is_what_is_loaded(trained, gold):
     assert not (trained / "checkpoint.pt").exists()
 
 
-def test_a_batch_gives_what_its_pairs_give_one_by_one(trained):
+def test_a_batch_has_the_links_of_single_pairs(trained):
     rng = random.Random(1)
     pairs = [made_up(rng)[:2] for _ in range(40)] + [(["w1"], ["w2"] * 30), (["w1"], ["w1"])]
     aligner = TrainedAligner.load(trained, device="cpu")
@@ -237,18 +237,18 @@ def test_a_batch_gives_what_its_pairs_give_one_by_one(trained):
         assert torch.allclose(alone, table, atol=0.02)
 
 
-def test_odd_pairs(trained):
+def test_empty_and_too_long_pairs(trained):
     aligner = TrainedAligner.load(trained, device="cpu")
     long = ["w1", "w2"] * 400
     pairs = [([], ["w1"]), (["w1"], []), ([], []), (long, long), (["\x00", "\u200b"], ["w1", "\x07"]), (["w1"], ["w1"])]
     found = list(aligner.align(pairs))
     assert found[:3] == [frozenset()] * 3
-    assert len(found[3]) == len(long)  # beyond the encoder: aligned exactly, and counted
+    assert len(found[3]) == len(long)  # beyond the encoder's limit: aligned by the exact aligner, and counted
     assert aligner.too_long == 1
     assert found[5] == {(0, 0)}
 
 
-def test_a_training_that_was_killed_goes_on(encoder, gold, tmp_path, monkeypatch):
+def test_a_killed_training_resumes(encoder, gold, tmp_path, monkeypatch):
     class Killed(Exception):
         pass
 
@@ -286,7 +286,7 @@ def test_a_checkpoint_of_other_settings_is_refused(encoder, gold, tmp_path, monk
         train_aligner(encoder, gold, tmp_path, TRAINING, device="cpu", say=lambda text: None)
 
 
-def test_no_sentence_of_an_evaluation_set_is_trained_on_from_elsewhere(gold, tmp_path):
+def test_sentences_of_evaluation_sets_are_removed_from_training(gold, tmp_path):
     for path in gold.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     tested = read_gold(gold / "wiki-test.tsv")[0]
@@ -299,7 +299,7 @@ def test_no_sentence_of_an_evaluation_set_is_trained_on_from_elsewhere(gold, tmp
     assert len(before.held_out) == 40
     assert not {pair.source for pair in before.held_out} & {pair.source for pair in before.main}
     (tmp_path / MAIN[0]).unlink()
-    with pytest.raises(CorpusError, match=r"lacks wiki-train.tsv"):
+    with pytest.raises(CorpusError, match=r"missing wiki-train.tsv"):
         read_sets(tmp_path, TRAINING.held_out)
 
 
@@ -309,9 +309,9 @@ def test_gold_files_can_be_left_out(gold, tmp_path):
     sets = read_sets(tmp_path, TRAINING.held_out, ["mtref", "msr.edinburgh", "gold.train", "RTE2"])
     assert sets.other == []
     assert sets.main == read_sets(gold, TRAINING.held_out).main[: len(sets.main)]
-    with pytest.raises(CorpusError, match=r"lacks msr.edinburgh.train.json\."):
+    with pytest.raises(CorpusError, match=r"missing msr.edinburgh.train.json\."):
         read_sets(tmp_path, TRAINING.held_out, ["mtref", "gold.train", "RTE2"])
-    with pytest.raises(ConfigError, match="leaves no gold alignments"):
+    with pytest.raises(ConfigError, match="removes all of MultiMWA"):
         read_sets(tmp_path, TRAINING.held_out, ["mtref", "wiki"])
 
 

@@ -1,4 +1,4 @@
-"""What the aligner learns beside gold: tagged pairs, made-up pairs, and what teachers link."""
+"""Training data of the aligner besides gold: tagged pairs, synthetic pairs, and labels by teachers."""
 
 import json
 import lzma
@@ -30,7 +30,7 @@ def test_tagged_pairs_without_those_left_out(tmp_path, ending):
     path.write_bytes(lzma.compress(text) if ending.endswith("xz") else text)
     found = list(read_tagged(path, ["asset"]))
     (tmp_path / "odd.tsv").write_text("turk\tCased\ta\tb\n", encoding="utf-8")
-    with pytest.raises(CorpusError, match='line 1: its casing is "Cased"'):
+    with pytest.raises(CorpusError, match='line 1: the casing is "Cased"'):
         list(read_tagged(tmp_path / "odd.tsv"))
     assert [(pair.tag, pair.lower, pair.source, pair.target) for pair in found] == [
         ("turk", False, "The Cat .", "A cat ."), ("wiki", True, "x", "y"),
@@ -51,7 +51,7 @@ def test_sentences_are_compared_by_letters_and_digits():
     assert comparison_key("“Hello”, World 2!") == "helloworld2" == comparison_key("hello world 2")
 
 
-# ---- made-up pairs ----
+# ---- synthetic pairs ----
 
 SYNONYMS = {"big": ["large"], "house": ["home", "residence"]}
 SENTENCES = st.lists(
@@ -62,7 +62,7 @@ SENTENCES = st.lists(
 
 
 @given(SENTENCES, SENTENCES, st.integers(0, 10_000))
-def test_every_link_of_a_made_up_pair_is_right(words, other, seed):
+def test_links_of_synthetic_pairs_are_correct(words, other, seed):
     pair = make_pair(words, other, SYNONYMS, random.Random(seed))
     assert pair.source == tuple(words)
     for left, right in pair.links:
@@ -73,7 +73,7 @@ def test_every_link_of_a_made_up_pair_is_right(words, other, seed):
     assert set(unlinked) <= set(other)
 
 
-def test_made_up_pairs_drop_move_replace_and_add():
+def test_synthetic_pairs_delete_move_replace_and_insert():
     words = ["the", "big", "cat", "sat", "on", "the", "old", "house", ",", "and", "then", "it", "ran", "away", "."]
     pairs = make_pairs([words], SYNONYMS, 300, random.Random(0))
     assert any(len(pair.links) < len(words) for pair in pairs)
@@ -82,7 +82,7 @@ def test_made_up_pairs_drop_move_replace_and_add():
     assert any(sorted(pair.links) != sorted(pair.links, key=lambda link: link[1]) for pair in pairs)
 
 
-def test_synonyms_go_both_ways_and_are_words(tmp_path):
+def test_synonyms_are_words_and_symmetric(tmp_path):
     path = tmp_path / "synonyms.txt.xz"
     path.write_bytes(lzma.compress(b"big\tlarge\n10/17\t17.10\n"))
     assert read_synonyms(path) == {"big": ["large"], "large": ["big"]}
@@ -126,7 +126,7 @@ def encoder(tmp_path_factory):
     return save_small_bert(tmp_path_factory.mktemp("encoder"), [*WORDS, "##x"], hidden_size=32, intermediate_size=32)
 
 
-def test_plain_pairs_share_no_sentence_with_an_evaluation_file(data):
+def test_unlabelled_pairs_share_no_sentence_with_an_evaluation_file(data):
     plain = UnlabelledPairs.read(data / "pairs.tsv", None, data, ["asset"])
     assert len(plain.pairs) == 50
     assert len(UnlabelledPairs.read(data / "pairs.tsv", None, data).pairs) == 51
@@ -135,7 +135,7 @@ def test_plain_pairs_share_no_sentence_with_an_evaluation_file(data):
     assert made == plain.synthetic(40, 0)
 
 
-def test_teachers_are_trained_once_and_their_links_learned(data, encoder, tmp_path):
+def test_teachers_are_trained_once_and_label_pairs(data, encoder, tmp_path):
     plain = UnlabelledPairs.read(data / "pairs.tsv", None, data, ["asset"])
     said: list[str] = []
     train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=plain, device="cpu", say=said.append)
@@ -151,7 +151,7 @@ def test_teachers_are_trained_once_and_their_links_learned(data, encoder, tmp_pa
     with_asset = UnlabelledPairs.read(data / "pairs.tsv", None, data)
     with pytest.raises(
         ConfigError, match=r"another training: there unlabelled\.leave_out"
-    ):  # or teachers that read ASSET would go on teaching
+    ):  # otherwise teachers trained on ASSET would be used
         train_aligner(encoder, data, tmp_path, TRAINING, unlabelled=with_asset, device="cpu", say=again.append)
     (tmp_path / "training.json").unlink()
     with pytest.raises(ConfigError, match=r"teacher-0.*another training: there unlabelled\.leave_out"):

@@ -1,4 +1,4 @@
-"""Plans carried out by hand: what is asked for is done, what stands around it is put right, the rest stays."""
+"""Plans applied in place: requested edits are made, the text around them is adjusted, the rest is unchanged."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def made(source: str, *edits: Edit) -> str:
                  id="no-words-in-one"),
     pytest.param("See https://x.org/big now.", [delete("now")], "See https://x.org/big.", id="addresses-stay"),
 ])  # fmt: skip
-def test_edits_are_made_where_they_stand(source, edits, text):
+def test_edits_are_made_in_place(source, edits, text):
     assert made(source, *edits) == text
 
 
@@ -95,7 +95,7 @@ def test_edits_are_made_where_they_stand(source, edits, text):
     pytest.param("word—word", "—", "word word", id="words-do-not-grow-together"),
     pytest.param("He came, and left.", ",", "He came and left.", id="a-comma-itself"),
 ])  # fmt: skip
-def test_deletions_leave_no_trace(source, phrase, text):
+def test_text_around_deletions_is_adjusted(source, phrase, text):
     assert made(source, delete(phrase)) == text
 
 
@@ -106,7 +106,7 @@ def test_deletions_leave_no_trace(source, phrase, text):
     pytest.param("It is very, very old.", ["very", "very"], "It is old.", id="twice"),
     pytest.param("However, then he left.", ["However", "then"], "He left.", id="one-after-the-other"),
 ])  # fmt: skip
-def test_deletions_that_meet(source, phrases, text):
+def test_adjacent_deletions(source, phrases, text):
     assert made(source, *map(delete, phrases)) == text
 
 
@@ -142,7 +142,7 @@ def test_deletions_that_meet(source, phrases, text):
     pytest.param("It was an interesting day.", "interesting", "fun", "It was a fun day.", id="an-adjective"),
     pytest.param("It enables them.", "enables", "can", "It can them.", id="a-modal-as-it-is"),
 ])  # fmt: skip
-def test_targets_fit_their_place(source, phrase, target, text):
+def test_targets_are_fitted_to_their_position(source, phrase, target, text):
     assert made(source, substitute(phrase, target)) == text
 
 
@@ -169,7 +169,7 @@ def test_articles_by_sound(words, expected):
     pytest.param("individuals", "people", [], "people", id="people"),
     pytest.param("Readings", "town", [], "town", id="a-name"),
 ])  # fmt: skip
-def test_forms_of_targets(phrase, target, before, form):
+def test_targets_are_inflected(phrase, target, before, form):
     assert inflect_like(phrase, target, before) == form
 
 
@@ -197,7 +197,7 @@ def plans(draw):
 
 
 @given(plans())
-def test_what_is_asked_for_is_done_and_nothing_else(plan):
+def test_only_requested_edits_are_made(plan):
     text = apply_edits(plan)
     assert [verdict.status for verdict in judge(plan, text)] == ["satisfied"] * len(plan.edits)
     written = {edit.phrase.lower(): list(edit.targets) for edit in plan.edits}

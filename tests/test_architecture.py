@@ -1,4 +1,4 @@
-"""The folders are the stages of the work, and imports only look back along them (docs/architecture.md)."""
+"""Packages are pipeline stages, and modules import only from earlier stages (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def imports(module: str) -> set[str]:
 
 
 @pytest.mark.parametrize("module", [name for name in modules() if "/" in name])
-def test_stages_only_look_back(module: str) -> None:
+def test_stages_import_only_earlier_stages(module: str) -> None:
     stage = module.split("/")[0]
     assert stage in STAGES, f"{stage} is no stage: give it a place in the order"
     imported = {name.split(".")[1] for name in imports(module) if name.startswith("redraft.")}
@@ -65,27 +65,27 @@ def test_stages_only_look_back(module: str) -> None:
 
 
 @pytest.mark.parametrize("module", [name for pattern in NO_TORCH for name in modules(pattern)])
-def test_what_a_person_writes_down_needs_no_torch(module: str) -> None:
+def test_plans_need_no_torch(module: str) -> None:
     name = "redraft." + module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    assert_stays_away(f"import {name}", "torch", "transformers")
+    assert_not_imported(f"import {name}", "torch", "transformers")
 
 
-def test_import_redraft_is_quick() -> None:
-    """Torch comes with the first name that needs it, and plans do not."""
-    assert_stays_away(
+def test_import_redraft_is_fast() -> None:
+    """torch is imported with the first name that needs it; plans do not need it."""
+    assert_not_imported(
         "import redraft; redraft.EditPlan('a', (redraft.Edit.insert('b'),)); redraft.read_plans",
         "torch",
         "transformers",
     )
 
 
-def assert_stays_away(code: str, *packages: str) -> None:
+def assert_not_imported(code: str, *packages: str) -> None:
     check = f"{code}; import sys; print(sorted(set({packages!r}) & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, timeout=120)
     assert found.stdout.strip() == "[]"
 
 
-def test_every_public_name_can_be_had() -> None:
+def test_every_public_name_can_be_imported() -> None:
     for name in redraft.__all__:
         assert getattr(redraft, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):

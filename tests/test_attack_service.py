@@ -1,6 +1,6 @@
-"""Hostile requests and connections: refused in one shape, ended in time, and no trouble for anybody else.
+"""Hostile requests and connections: uniform errors, time limits, and no effect on other clients.
 
-`python -m benchmarks.attack_service` does the same with more of everything.
+`python -m benchmarks.attack_service` is the longer version.
 """
 
 import http.client
@@ -35,7 +35,7 @@ def connected(port, sent=b""):
 
 
 def received(connection):
-    """All that comes until the service closes the connection."""
+    """All bytes received until the service closes the connection."""
     found = b""
     while part := connection.recv(65_536):
         found += part
@@ -78,12 +78,12 @@ def port(simplifier):
         pytest.param(half_body(), b"HTTP/1.1 408", id="half-a-body"),
     ],
 )
-def test_connections_on_which_nothing_happens_are_closed(port, sent, answer):
+def test_idle_connections_are_closed(port, sent, answer):
     with connected(port, sent) as connection:
         assert received(connection)[:12] == answer
 
 
-def test_a_body_that_drips_is_given_up_as_well(port):
+def test_a_slow_body_is_timed_out(port):
     began = time.monotonic()
     with connected(port, half_body()) as connection:
         connection.settimeout(0.1)
@@ -96,14 +96,14 @@ def test_a_body_that_drips_is_given_up_as_well(port):
     assert b"within 0.6 seconds" in found
 
 
-def test_beside_slow_connections_every_honest_request_is_answered(port):
+def test_regular_requests_are_answered_beside_slow_connections(port):
     slow = [connected(port, sent) for sent in (b"", HALF_HEADER, half_body(), AFTER_ONE) for _ in range(25)]
     answers = []
 
-    def honest():
+    def regular():
         answers.extend(asked(port, "POST", "/v1/simplify", BODY) for _ in range(2))
 
-    threads = [threading.Thread(target=honest) for _ in range(8)]
+    threads = [threading.Thread(target=regular) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -118,7 +118,7 @@ def test_beside_slow_connections_every_honest_request_is_answered(port):
     "sent", [b"", HALF_HEADER, half_body(), half_body(len(BODY), BODY)],
     ids=["silent", "half-a-header", "half-a-body", "under-way"],
 )  # fmt: skip
-def test_the_service_stops_whatever_is_under_way(simplifier, sent, monkeypatch):
+def test_the_service_stops_during_requests(simplifier, sent, monkeypatch):
     limits = Limits(receive_timeout=60, shutdown_timeout=1)
     monkeypatch.setattr("redraft.serve.service.BatchWorker", lambda *_: never_done)
     with ExitStack() as opened, served(create_app(simplifier, limits=limits), limits) as (port, server):
@@ -159,10 +159,10 @@ def client(simplifier):
         pytest.param({"Origin": "null"}, 403, id="a-page-without-a-site"),
         pytest.param({"Origin": "http://localhost:9000"}, 403, id="a-page-of-another-port"),
         pytest.param({"Origin": "http://localhost:8000"}, 200, id="its-own-page"),
-        pytest.param({"Origin": "https://friend.example"}, 200, id="a-page-that-was-told"),
+        pytest.param({"Origin": "https://friend.example"}, 200, id="allowed-origin"),
     ],
 )
-def test_names_and_origins_are_checked(client, headers, status):
+def test_hosts_and_origins_are_checked(client, headers, status):
     answer = client.post("/v1/simplify", content=BODY, headers={**JSON, **headers})
     assert answer.status_code == status, answer.text
     assert status == 200 or "--allow-host" in answer.text or "--cors" in answer.text
@@ -183,7 +183,7 @@ def test_a_post_must_be_declared_as_json(client, kind, status):
     assert answer.status_code == status, answer.text
 
 
-def test_further_names_are_told(simplifier):
+def test_allowed_hosts_can_be_added(simplifier):
     app = create_app(simplifier, hosts=["words.example", "0:0::1"])
     with TestClient(app, base_url="http://words.example") as client:
         assert client.get("/health").status_code == 200
@@ -236,7 +236,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_bodies_are_answered_or_refused_in_one_shape(client, name):
+def test_hostile_bodies_get_an_answer_or_a_uniform_error(client, name):
     body = HOSTILE[name]
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     answer = client.post("/v1/simplify", content=content, headers=JSON)

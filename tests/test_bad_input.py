@@ -17,7 +17,7 @@ SECONDS = 60  # of CPU time for one command; only guards against hangs
 
 @pytest.fixture(scope="module", autouse=True)
 def planner() -> Iterator[None]:
-    """The planner that comes with the package is loaded once."""
+    """Loads the bundled planner only once."""
     from redraft.plan.planner import Planner
 
     load = Planner.load
@@ -32,7 +32,7 @@ def planner() -> Iterator[None]:
 
 
 def laid_out(case: Case) -> dict[str, bytes | None]:
-    """Make the files of a case in this folder; returns what they hold."""
+    """Make the files of a case in this folder; returns their contents."""
     for name, content in case.files.items():
         path = Path(name)
         if callable(content):

@@ -1,4 +1,4 @@
-"""Sentences of many requests through one thread: joined, bounded, given up, dropped."""
+"""Sentences of concurrent requests in one thread: batching, limits, timeouts, cancellation."""
 
 import asyncio
 import threading
@@ -13,7 +13,7 @@ from redraft.serve.limits import Limits
 
 
 class Rewriting:
-    """Notes each batch; `gate` holds them up; an item "bad" fails."""
+    """Records each batch; `gate` blocks them; an item "bad" fails."""
 
     def __init__(self):
         self.calls, self.gate, self.begun = [], threading.Event(), threading.Event()
@@ -50,7 +50,7 @@ def run(rewriting, scenario, size=lambda item: 0, **changes):
 
 
 async def held(rewriting, batcher, items=("first",)):
-    """A request that is under way in the thread, which is held up."""
+    """A request that is running in the blocked thread."""
     rewriting.gate.clear()
     task = asyncio.create_task(batcher.submit(list(items), "a"))
     while not rewriting.begun.is_set():
@@ -58,7 +58,7 @@ async def held(rewriting, batcher, items=("first",)):
     return task
 
 
-def test_requests_that_wait_together_are_joined_by_key_in_order(rewriting):
+def test_waiting_requests_with_the_same_key_share_a_batch(rewriting):
     async def scenario(batcher):
         found = await asyncio.gather(
             batcher.submit(["a", "b"], "one"), batcher.submit(["c"], "two"), batcher.submit(["d"], "one")
@@ -70,7 +70,7 @@ def test_requests_that_wait_together_are_joined_by_key_in_order(rewriting):
     run(rewriting, scenario)
 
 
-def test_a_long_request_goes_in_several_batches(rewriting):
+def test_a_long_request_is_split_into_batches(rewriting):
     async def scenario(batcher):
         assert await batcher.submit(list("abcd"), "one") == list("ABCD")
         assert [items for items, _ in rewriting.calls] == [["a", "b", "c"], ["d"]]
@@ -79,7 +79,7 @@ def test_a_long_request_goes_in_several_batches(rewriting):
     run(rewriting, scenario)
 
 
-def test_a_full_queue_refuses_at_once(rewriting):
+def test_a_full_queue_refuses_immediately(rewriting):
     async def scenario(batcher):
         first = await held(rewriting, batcher)
         waiting = asyncio.create_task(batcher.submit(["b", "c", "d"], "a"))
@@ -92,7 +92,7 @@ def test_a_full_queue_refuses_at_once(rewriting):
     run(rewriting, scenario)
 
 
-def test_after_the_deadline_a_request_is_given_up_and_its_place_is_free(rewriting):
+def test_a_request_times_out_and_leaves_the_queue(rewriting):
     async def scenario(batcher):
         first = await held(rewriting, batcher)
         with pytest.raises(DeadlineExceeded, match=r"within 0\.1 seconds"):
@@ -147,7 +147,7 @@ def test_the_rest_of_a_failed_request_is_not_computed(rewriting):
     run(rewriting, scenario)
 
 
-def test_sentences_of_like_length_go_together_and_the_oldest_always_goes(rewriting):
+def test_sentences_of_similar_length_share_a_batch_with_the_oldest(rewriting):
     async def scenario(batcher):
         first = await held(rewriting, batcher)
         waiting = [asyncio.create_task(batcher.submit([item], "k")) for item in ("aaaa", "b", "cccc", "dd")]
@@ -161,7 +161,7 @@ def test_sentences_of_like_length_go_together_and_the_oldest_always_goes(rewriti
 
 
 class Pausing:
-    """Notes what it begins and ends; an item "slow…" goes on for as long as `slow` is set, with pauses."""
+    """Records starts and ends; an item "slow…" runs while `slow` is set, with yield points."""
 
     def __init__(self):
         self.begun, self.ended, self.slow = [], [], threading.Event()
@@ -188,7 +188,7 @@ def paused(rewriting, scenario, **changes):
     asyncio.run(main())
 
 
-def test_a_slow_batch_holds_up_nobody():
+def test_a_slow_batch_does_not_block_others():
     rewriting = Pausing()
 
     async def scenario(batcher):
@@ -202,7 +202,7 @@ def test_a_slow_batch_holds_up_nobody():
     paused(rewriting, scenario)
 
 
-def test_a_batch_that_must_be_alone_lets_nobody_go_first(monkeypatch):
+def test_at_cancel_only_yield_points_no_other_batch_runs(monkeypatch):
     rewriting = Pausing()
     monkeypatch.setattr("test_batcher.yield_point", partial(yield_point, cancel_only=True))
 
@@ -218,7 +218,7 @@ def test_a_batch_that_must_be_alone_lets_nobody_go_first(monkeypatch):
     paused(rewriting, scenario)
 
 
-def test_one_request_has_one_batch_under_way_however_slow_it_is():
+def test_a_request_has_at_most_one_running_batch():
     rewriting = Pausing()
 
     async def scenario(batcher):
@@ -231,7 +231,7 @@ def test_one_request_has_one_batch_under_way_however_slow_it_is():
     paused(rewriting, scenario)
 
 
-def test_no_more_batches_are_under_way_than_may_be():
+def test_the_number_of_running_batches_is_limited():
     rewriting = Pausing()
 
     async def scenario(batcher):
@@ -244,7 +244,7 @@ def test_no_more_batches_are_under_way_than_may_be():
     paused(rewriting, scenario, concurrent_batches=2)
 
 
-def test_a_batch_that_nobody_waits_for_ends_at_its_next_pause():
+def test_an_abandoned_batch_ends_at_its_next_yield_point():
     rewriting = Pausing()
 
     async def scenario(batcher):
@@ -272,7 +272,7 @@ def test_batches_end_when_the_service_stops():
     assert rewriting.ended == []
 
 
-def test_requests_take_turns(rewriting):
+def test_requests_are_served_round_robin(rewriting):
     async def scenario(batcher):
         first = await held(rewriting, batcher)
         long = asyncio.create_task(batcher.submit(list("abcd"), "k"))
@@ -286,7 +286,7 @@ def test_requests_take_turns(rewriting):
     run(rewriting, scenario, batch=2, queue=8)
 
 
-def test_no_sentence_is_joined_with_one_many_times_as_long(rewriting):
+def test_sentences_of_very_different_length_do_not_share_a_batch(rewriting):
     async def scenario(batcher):
         first = await held(rewriting, batcher)
         items = ["a" * 2000, "b" * 100, "c" * 1000, "d"]

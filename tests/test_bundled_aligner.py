@@ -1,4 +1,4 @@
-"""The aligner that comes with the package: small, there at once, and as good as the table says."""
+"""The bundled aligner: small, fast to load, and as accurate as documented."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def aligner():
     return TrainedAligner.load(device="cpu")
 
 
-def test_it_is_small_and_says_where_it_comes_from():
+def test_size_and_model_card():
     assert (SHIPPED / "aligner.safetensors").stat().st_size <= 24_000_000
     assert {"README.md", "training.json", "training.log"} <= {path.name for path in SHIPPED.iterdir()}
 
@@ -34,12 +34,12 @@ PAIRS = [
 
 
 @pytest.mark.parametrize("source, target, expected", PAIRS)
-def test_links_a_reader_would_draw(aligner, source, target, expected):
+def test_links_of_an_example(aligner, source, target, expected):
     (links,) = aligner.align([(source.split(), target.split())])
     assert format_links(links) == expected
 
 
-def test_a_plan_a_reader_would_write(aligner):
+def test_plan_of_an_example(aligner):
     pair = SentencePair.of("He purchased a lot of residences.", "He bought many houses.")
     (links,) = aligner.align([pair.words])
     plan = extract(pair.source, pair.target, pair.source_words, pair.target_words, links, selection="content").plan
@@ -50,8 +50,8 @@ def test_a_plan_a_reader_would_write(aligner):
 
 @pytest.mark.skipif(not GOLD.is_dir(), reason="the gold alignments are not here")
 @pytest.mark.parametrize("name, f1, different", [("wiki-test", 97.0, 55), ("mtref-dev", 88.0, 73)])
-def test_it_is_as_good_as_the_table_says(aligner, name, f1, different):
-    """On the first 150 pairs, so with room for chance below the figures of docs/align.md."""
+def test_documented_quality(aligner, name, f1, different):
+    """On the first 150 pairs, so thresholds are below the figures of docs/align.md."""
     gold = read_gold(GOLD / f"{name}.tsv")[:150]
     found = list(aligner.align((pair.source, pair.target) for pair in gold))
     assert score_links(found, gold).f1 > f1

@@ -1,4 +1,4 @@
-"""The classifier of plans that comes with the package: small, there at once, and as good as the table says."""
+"""The bundled planner: small, fast to load, and as accurate as documented."""
 
 from pathlib import Path
 
@@ -22,13 +22,13 @@ def planner():
     return Planner.load(device="cpu")
 
 
-def test_it_is_small_and_says_where_it_comes_from():
+def test_size_and_model_card():
     files = {path.name: path.stat().st_size for path in bundled("planner").iterdir()}
     assert sum(files.values()) <= 3_300_000
     assert "README.md" in files
 
 
-def test_it_plans_what_a_reader_would(planner):
+def test_plan_of_an_example(planner):
     edits = {edit.phrase: edit for edit in planner(SOURCE).edits}
     assert edits["commenced"].kind == "substitute"
     assert edits["commenced"].targets[0] in ("started", "began")
@@ -37,7 +37,7 @@ def test_it_plans_what_a_reader_would(planner):
     assert all(0 < edit.probability <= 1 and edit.note for edit in edits.values())
 
 
-def test_it_keeps_what_the_sentence_claims(planner):
+def test_words_that_carry_the_meaning_are_kept(planner):
     plan = planner("Patients must not take more than 5 tablets of the excipients prior to a myocardial infarction.")
     edits = {edit.phrase: edit for edit in plan.edits}
     assert [edits[phrase].kind for phrase in ("must", "not", "more than", "5", "tablets")] == ["insert"] * 5
@@ -54,14 +54,14 @@ def test_it_keeps_what_the_sentence_claims(planner):
         ("Volume is inversely related to pressure.", "inversely", "directly"),
     ],
 )
-def test_no_strength_turns_a_sentence_around(planner, source, phrase, target):
+def test_no_strength_reverses_the_meaning(planner, source, phrase, target):
     """The lexical table has each of these targets."""
     assert target in dict(planner.classifier.tables.lexicon.entry(phrase).targets)
     written = [edit.targets for edit in planner(source, strength=1.0, alternatives=6).edits if edit.phrase == phrase]
     assert all(target not in targets for targets in written)
 
 
-def test_strength_changes_how_much_is_changed(planner):
+def test_strength_changes_the_number_of_edits(planner):
     sources = Path("examples/ten_sentences.txt").read_text(encoding="utf-8").splitlines()
 
     def changed(strength):
@@ -71,14 +71,14 @@ def test_strength_changes_how_much_is_changed(planner):
     assert light < medium < strong < most
 
 
-def test_the_paper_s_corpora_are_styles(planner):
+def test_styles_include_the_corpora_of_the_paper(planner):
     assert {"turk", "automets", "wikiauto"} <= set(planner.styles)
     assert not any("asset" in style for style in planner.styles)
 
 
 @pytest.mark.skipif(not EVALUATION.is_dir(), reason="the evaluation sets are not here")
-def test_it_is_as_good_as_the_table_says(planner):
-    """On 150 held-out sentences of Turk, before targets are checked in their sentence: below docs/predict.md."""
+def test_documented_quality(planner):
+    """On 150 held-out sentences of Turk, before targets are ranked; thresholds are below docs/predict.md."""
     corpus = load_corpus("turk", "valid", data=EVALUATION)
     rows = [int(row) for row in (EVALUATION / "turk_asset_valid_heldout400.ids").read_text().split()[:150]]
     sources, references = ([texts[row] for row in rows] for texts in (corpus.sources, corpus.references[0]))
@@ -90,5 +90,5 @@ def test_it_is_as_good_as_the_table_says(planner):
     ]
     precision = PlanPrecision(list(planner.plans(sources, style="turk")), oracle)
     figures = precision.figures(precision.count(Texts(sources, sources, [references])).sum(0))
-    assert figures["precision_insert"] > 74  # of every content word that is neither replaced nor left out
+    assert figures["precision_insert"] > 74  # of all content words that are neither replaced nor deleted
     assert figures["precision_substitute"] > 12

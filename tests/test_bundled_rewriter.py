@@ -1,4 +1,4 @@
-"""The model that comes with the package: small, there at once, and sound. Skipped in a tree without its weights."""
+"""The bundled model: small, fast to load, and correct. Skipped if the source tree lacks its weights."""
 
 from pathlib import Path
 
@@ -24,14 +24,14 @@ def redrafter():
     return Redrafter(config=DecodeConfig(beams=4), device="cpu")
 
 
-def test_it_is_small_and_says_where_it_comes_from():
+def test_size_and_model_card():
     files = {path.name: path.stat().st_size for path in bundled("rewriter").iterdir()}
     assert files["model.8bit.safetensors"] <= 34_000_000
     assert sum(files.values()) <= 34_500_000
     assert {"README.md", "settings.json", "training.log", "held_out.json"} <= files.keys()
 
 
-def test_it_has_the_shape_that_is_promised(redrafter):
+def test_documented_architecture(redrafter):
     config = redrafter.model.config
     assert (config.d_model, config.encoder_layers, config.decoder_layers) == (448, 6, 3)
     assert (config.vocab_size, config.max_position_embeddings) == (len(redrafter.tokenizer), 320)
@@ -53,9 +53,9 @@ def test_it_writes_a_sentence_about_the_same_thing(redrafter):
     assert 5 <= len(found.text.split()) <= 25
 
 
-def test_edits_are_carried_out(redrafter):
+def test_edits_are_satisfied(redrafter):
     plan = EditPlan(SOURCE, (Edit.delete("commenced"), Edit.insert("1245"), Edit.insert("town")))
-    assert [verdict.status for verdict in redrafter(plan).edits] == ["satisfied"] * 3
+    assert [verdict.status for verdict in redrafter(plan).verdicts] == ["satisfied"] * 3
 
 
 def test_a_paragraph_is_rewritten_in_pieces(redrafter):
@@ -66,8 +66,8 @@ def test_a_paragraph_is_rewritten_in_pieces(redrafter):
 
 @pytest.mark.skipif(not EVALUATION.is_dir(), reason="the evaluation sets are not here")
 @pytest.mark.parametrize("name, least", [("turk", 39.0), ("asset", 36.0)])
-def test_it_is_as_good_as_its_card_says(redrafter, name, least):
-    """On the first 40 test sentences with 4 beams, so with room for chance below the figures of the card."""
+def test_documented_quality(redrafter, name, least):
+    """On the first 40 test sentences with 4 beams, so thresholds are below the figures of the card."""
     corpus = load_corpus(name, "test", data=EVALUATION)
     sources, sari = corpus.sources[:40], Sari()
     outputs = [found.text for found in redrafter.stream(sources)]
@@ -76,10 +76,10 @@ def test_it_is_as_good_as_its_card_says(redrafter, name, least):
 
 
 def test_it_reads_its_plan(redrafter):
-    """By plain beam search, which knows nothing of the edits: what is written was read."""
+    """With plain beam search, which ignores edits, so the edits can only come from the marks."""
     source = "The engine, which was built in 1923, propels the ship at a speed of 20 knots."
     plan = EditPlan(source, (Edit.split(), Edit.substitute("propels", "drives")))
     found = redrafter(plan, method="beam", beams=4)
     assert [verdict.status for verdict in found.verdicts] == ["satisfied"] * 2
-    untold = redrafter(plan, method="beam", beams=4, tell=False)
-    assert "unmet" in {verdict.status for verdict in untold.verdicts}
+    without_marks = redrafter(plan, method="beam", beams=4, tell=False)
+    assert "unmet" in {verdict.status for verdict in without_marks.verdicts}

@@ -1,4 +1,4 @@
-"""The command line: one line out for each line in, and every mistake told without a traceback."""
+"""The command line: one output line per input line, and every error reported without a traceback."""
 
 import io
 import json
@@ -23,7 +23,7 @@ TABLE, PLAN = EXAMPLES / "by_hand.json", EXAMPLES / "by_hand.jsonl"
 MODEL = f"scripted:{TABLE}"
 SOURCE = "The artisans remain old ."
 REDRAFTED = "The craftsmen are old ."
-PLAIN = "The artisans remain young ."  # what the table likes best
+PLAIN = "The artisans remain young ."  # the best text by the table
 GOOD = PLAN.read_text(encoding="utf-8").strip()
 BAD = '{"source": "They remain old .", "edits": [{"delete": ""}]}'
 
@@ -56,7 +56,7 @@ def simplify(run, *argv, stdin=b""):
     return run("simplify", "--model", MODEL, *argv, stdin=stdin)
 
 
-# ---- what comes out ----
+# ---- output ----
 
 STORIES = [
     pytest.param(["--plan", PLAN], [REDRAFTED], id="a-plan-file-brings-its-sources"),
@@ -92,7 +92,7 @@ STORIES = [
 
 
 @pytest.mark.parametrize("argv, lines", STORIES)
-def test_one_line_out_for_each_line_in(redraft, argv, lines):
+def test_one_output_line_per_input_line(redraft, argv, lines):
     status, out, err = simplify(redraft, *argv)
     assert (status, out) == (0, lines)
     assert ("requested edits that were not done:\n  line 1: " in err) == (PLAN in argv and lines != [REDRAFTED])
@@ -104,13 +104,13 @@ def test_input_files_are_utf8_with_any_line_ends_and_empty_lines(redraft, here):
     assert simplify(redraft, "--input", "in.txt") == (0, [PLAIN, "", PLAIN], "")
 
 
-def test_standard_input_serves_sentences_or_plans(redraft):
+def test_standard_input_has_sentences_or_plans(redraft):
     assert simplify(redraft, "--input", "-", stdin=b"a\n\nb\n") == (0, [PLAIN, "", PLAIN], "")
     assert simplify(redraft, "--plan", "-", stdin=GOOD.encode()) == (0, [REDRAFTED], "")
     assert simplify(redraft, "--plan", PLAN, "--input", "-", stdin=SOURCE.encode()) == (0, [REDRAFTED], "")
 
 
-def test_blank_lines_of_a_plan_file_keep_their_place(redraft):
+def test_blank_lines_of_a_plan_file_are_kept(redraft):
     assert simplify(redraft, "--plan", "-", stdin=f"\n{GOOD}\n\n".encode()) == (0, ["", REDRAFTED, ""], "")
 
 
@@ -140,7 +140,7 @@ def test_line_breaks_in_an_output_become_spaces(redraft, monkeypatch):
     assert simplify(redraft, SOURCE) == (0, ["The artisans remain  young ."], "")
 
 
-def test_out_takes_the_lines(redraft, here):
+def test_out_has_the_lines(redraft, here):
     assert simplify(redraft, "--plan", PLAN, "--out", "out.txt") == (0, [], "")
     assert (here / "out.txt").read_text(encoding="utf-8") == f"{REDRAFTED}\n"
 
@@ -179,7 +179,7 @@ def test_json_of_an_empty_line_still_judges_its_edits(redraft):
     ]  # fmt: skip
 
 
-def test_trace_comes_with_json_only(redraft):
+def test_trace_requires_json(redraft):
     _, lines, _ = simplify(redraft, "--plan", PLAN, "--json", "--trace")
     steps = json.loads(lines[0])["trace"]
     assert [step["step"] for step in steps] == list(range(1, len(steps) + 1))
@@ -189,14 +189,14 @@ def test_trace_comes_with_json_only(redraft):
     assert "Add --json" in err
 
 
-def test_impossible_edits_are_told(redraft):
+def test_impossible_edits_are_reported(redraft):
     plan = b'{"source": "They remain old .", "edits": [{"insert": "ancient"}]}'
     status, lines, err = simplify(redraft, "--plan", "-", stdin=plan)
     assert (status, lines) == (0, [PLAIN])
     assert "edits that this model cannot write: 1" in err
 
 
-# ---- mistakes ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize("argv, words", [
@@ -219,7 +219,7 @@ def test_impossible_edits_are_told(redraft):
     pytest.param(["a", "--early-stopping", "maybe"], ["true, false, never"], id="early-stopping-unknown"),
     pytest.param(["a", "--candidates", "30"], ["candidates=30 but beams=20"], id="more-candidates-than-beams"),
     pytest.param(["a", "--batch-size", "0"], ['--batch-size: "0"', "at least 1"], id="batch-of-none"),
-    pytest.param(["a", "--prompt", "Simplify:"], ["no place for the sentence", "{source}"], id="prompt-without-source"),
+    pytest.param(["a", "--prompt", "Simplify:"], ["lacks {source}"], id="prompt-without-source"),
     pytest.param(["a", "--device", "toaster"], ['the device "toaster" is ', "cpu"], id="device-unknown"),
     pytest.param(["a", "--dtype", "int3"], ["--dtype", "bfloat16"], id="dtype-unknown"),
     pytest.param(["a", "--variants", "all"], ["--variants", "lemma"], id="variants-unknown"),
@@ -229,7 +229,7 @@ def test_impossible_edits_are_told(redraft):
     pytest.param(["a", "--out", "."], ["is a folder"], id="out-a-folder"),
     pytest.param(["--plan", PLAN, "--out", PLAN], ["is also an input file"], id="out-over-its-own-input"),
 ])  # fmt: skip
-def test_a_mistake_says_what_to_type(redraft, argv, words):
+def test_errors_state_the_next_step(redraft, argv, words):
     status, lines, err = simplify(redraft, *argv)
     assert (status, lines) == (2, [])
     for word in words:
@@ -244,7 +244,7 @@ def test_a_mistake_says_what_to_type(redraft, argv, words):
     pytest.param(["sing"], ["No such command 'sing'", "redraft --help"], id="unknown-command"),
     pytest.param(["plan"], ["Missing command", "redraft plan --help"], id="no-command-of-a-group"),
 ])  # fmt: skip
-def test_a_mistake_in_the_model_or_command(redraft, argv, words):
+def test_errors_in_model_or_command(redraft, argv, words):
     status, lines, err = redraft(*argv)
     assert (status, lines) == (2, [])
     for word in words:
@@ -261,7 +261,7 @@ def test_a_mistake_in_the_model_or_command(redraft, argv, words):
     pytest.param({"vocab": ["a"], "floor_log_prob": None}, ["floor_log_prob"], id="floor-nothing"),
     pytest.param({"vocab": ["a"], "floor": 1}, ["unknown key 'floor'"], id="unknown-key"),
 ])  # fmt: skip
-def test_a_broken_table_says_where(redraft, here, table, words):
+def test_errors_in_a_table_state_the_place(redraft, here, table, words):
     (here / "table.json").write_text(json.dumps(table))
     status, lines, err = redraft("simplify", "a", "--model", "scripted:table.json")
     assert (status, lines) == (2, [])
@@ -288,7 +288,7 @@ def test_sentences_and_plans_must_agree(redraft, here, sentences, plans, words, 
         assert word in err
 
 
-def test_a_bad_plan_beside_its_sentence_is_skipped(redraft, here):
+def test_an_invalid_plan_is_skipped_with_its_sentence(redraft, here):
     (here / "in.txt").write_text(f"They remain old .\n{SOURCE}\n")
     status, lines, err = simplify(redraft, "--input", "in.txt", "--plan", "-", "--on-error", "skip",
                                   stdin=f"{BAD}\n{GOOD}\n".encode())  # fmt: skip
@@ -369,11 +369,11 @@ def test_the_conversion_works(redraft, here, encoding):
 
 
 @pytest.mark.parametrize("argv", [[], ["-"], ["--input", "-"]], ids=["a-pipe", "a-dash", "an-option"])
-def test_what_another_program_writes_is_read(redraft, argv):
+def test_input_from_a_pipe_is_read(redraft, argv):
     assert simplify(redraft, *argv, stdin=f"{SOURCE}\n".encode())[:2] == (0, [PLAIN])
 
 
-def test_a_file_named_as_a_sentence_is_pointed_out(redraft, here):
+def test_a_file_name_given_as_a_sentence_is_reported(redraft, here):
     (here / "in.txt").write_text("a\n")
     status, _, err = simplify(redraft, "in.txt")
     assert status == 0
@@ -409,7 +409,7 @@ def test_help_begins_with_the_options_that_most_people_use(redraft, name):
     assert 4 <= len(re.findall(r"^│ \*? {0,3}--", options, re.MULTILINE)) <= 12
 
 
-def test_no_command_is_answered_with_the_help(redraft):
+def test_without_a_command_the_help_is_shown(redraft):
     status, lines, _ = redraft()
     assert status == 2
     assert any("simplify" in line for line in lines)
@@ -423,8 +423,8 @@ def test_no_command_is_answered_with_the_help(redraft):
     pytest.param("redraft simplify --method neg", "negative", id="word-of-a-setting"),
     pytest.param("redraft evaluate --test b", "bootstrap", id="word-of-an-option"),
 ])  # fmt: skip
-def test_a_shell_can_complete(words, found):
-    """As bash asks once `redraft --install-completion` was given."""
+def test_shell_completion(words, found):
+    """As bash does after `redraft --install-completion`."""
     asked = {"_REDRAFT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
     done = subprocess.run(COMMAND, capture_output=True, text=True, env={**os.environ, **asked})
     assert found in done.stdout.split()
@@ -439,7 +439,7 @@ def test_a_switch_can_be_set_both_ways(monkeypatch):
     assert seen == [{"begun": "true", "strict": "false"}, {"begun": "false", "strict": "true"}, {}]
 
 
-def test_importing_the_command_is_quick():
+def test_importing_the_command_is_fast():
     code = "import sys, redraft.cli; redraft.cli.commands(); print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
@@ -451,7 +451,7 @@ def test_help_on_a_terminal_without_greek():
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_reader_who_leaves_is_no_error():
+def test_a_closed_pipe_is_no_error():
     command = [*COMMAND, "simplify", "--model", MODEL, "--input", "-", "--beams", "2"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdin.write(b"The end .\n" * 3)
@@ -463,7 +463,7 @@ def test_a_reader_who_leaves_is_no_error():
 
 def test_ctrl_c_leaves_whole_lines():
     command = [*COMMAND, "simplify", "--model", MODEL, "--input", "-", "--batch-size", "1"]
-    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731, a shell's background jobs do not hear it
+    heard = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731, background jobs of a shell ignore SIGINT
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heard
     ) as process:
@@ -478,7 +478,7 @@ def test_ctrl_c_leaves_whole_lines():
     assert process.returncode == 130
 
 
-# ---- the functions behind it ----
+# ---- settings ----
 
 
 @pytest.mark.parametrize("name, text, value", [

@@ -1,4 +1,4 @@
-"""`redraft check`, and the check on the other doors of the shell."""
+"""`redraft check`, and the meaning check in other commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def texts(tmp_path):
     return ["--source", "source.txt", "--output", "output.txt"]
 
 
-def test_the_table_has_the_riskiest_first(command, texts):
+def test_the_table_is_sorted_by_risk(command, texts):
     status, out, err = command("check", *texts)
     assert status == 0
     assert "2 of 3 lines may not say the same" in err
@@ -42,12 +42,12 @@ def test_json_has_an_object_for_each_line(command, texts):
     assert "not" in found[0]["words"]
 
 
-def test_strict_is_content_with_equal_texts(command, texts, tmp_path):
+def test_strict_accepts_equal_texts(command, texts, tmp_path):
     (tmp_path / "output.txt").write_text(SOURCES)
     assert command("check", *texts, "--strict")[0] == 0
 
 
-def test_words_that_must_stay(command, texts, tmp_path):
+def test_words_to_keep(command, texts, tmp_path):
     (tmp_path / "keep.txt").write_text("# terms\nalcohol # never spirits\n")
     (tmp_path / "output.txt").write_text("Patients must not drink.\nThe doctor began.\nHe paid 20 pounds.\n")
     _, out, _ = command("check", *texts, "--keep", "keep.txt")

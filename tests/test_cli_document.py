@@ -1,4 +1,4 @@
-"""Documents: sentences are rewritten, and all between them stays as it is."""
+"""Documents: sentences are rewritten, and the text between them is unchanged."""
 
 import json
 
@@ -19,7 +19,7 @@ def rewritten(capsys):
 @pytest.mark.parametrize(
     "form", ["{0}", "{0}\n", "\n\n  {0} {0}\n\n\t{0}\n{0}  \n\n"], ids=["bare", "line", "paragraphs"]
 )
-def test_spacing_and_paragraphs_stay(form, rewritten, tmp_path):
+def test_spacing_and_paragraphs_are_kept(form, rewritten, tmp_path):
     path, out = tmp_path / "letter.txt", tmp_path / "easier.txt"
     path.write_text(form.format(ONE))
     assert main(["simplify", *SCRIPTED, "--document", str(path), "--out", str(out)]) == 0
@@ -35,12 +35,12 @@ def test_sentences_of_a_document_as_json(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("more", [["x"], ["--input", "y"], ["--plan", "z.jsonl"], ["--resume", "--out", "o"]])
-def test_a_document_goes_alone(more, tmp_path, capsys):
+def test_document_excludes_other_inputs(more, tmp_path, capsys):
     assert main(["simplify", *SCRIPTED, "--document", str(tmp_path / "letter.txt"), *more]) == 2
     assert "--document cannot be combined with" in capsys.readouterr().err
 
 
-def test_a_document_that_is_no_text(tmp_path, capsys):
+def test_a_document_that_is_not_utf8(tmp_path, capsys):
     path = tmp_path / "letter.txt"
     path.write_bytes(b"caf\xe9")
     assert main(["simplify", *SCRIPTED, "--document", str(path)]) == 2

@@ -1,4 +1,4 @@
-"""`redraft evaluate`: figures for programs and people, and every mistake told without a traceback."""
+"""`redraft evaluate`: JSON, tables and reports; every error is reported without a traceback."""
 
 import json
 import subprocess
@@ -44,7 +44,7 @@ def test_one_object_for_each_file(evaluate):
     assert second["compared"]["sari"]["difference"] == pytest.approx(second["sari"] - first["sari"])
 
 
-def test_a_table_for_people(evaluate):
+def test_the_table(evaluate):
     status, out, _ = evaluate(*FILES, "--outputs", "copy.txt")
     assert status == 0
     assert out.startswith("files/source.txt: 3 sentences, 1 reference, 95 % intervals\n")
@@ -60,7 +60,7 @@ def test_reports_beside_the_table(evaluate, here):
     assert (here / "r.md").read_text(encoding="utf-8").count("|") > 10
 
 
-def test_results_bring_their_verdicts(evaluate, here):
+def test_results_contain_verdicts(evaluate, here):
     edit = {"delete": "remain", "status": "satisfied", "chosen_over": True}
     missed = {"substitute": "artisans", "with": ["makers"], "status": "unmet", "chosen_over": None}
     lines = [{"source": source, "output": output, "edits": []} for source, output in zip(SOURCES, SIMPLE, strict=True)]
@@ -72,7 +72,7 @@ def test_results_bring_their_verdicts(evaluate, here):
     assert (found["satisfied_delete"], found["strict_delete"], found["satisfied_substitute"]) == (100, 100, 0)
 
 
-def test_plans_judge_plain_outputs(evaluate, here):
+def test_plain_outputs_are_judged_by_plans(evaluate, here):
     plans = [{"source": source, "edits": []} for source in SOURCES]
     plans[0]["edits"] = [{"insert": "old"}, {"delete": "remain"}]
     (here / "plans.jsonl").write_text("\n".join(map(json.dumps, plans)) + "\n", encoding="utf-8")
@@ -108,7 +108,7 @@ def test_every_report_of_plans_alone(evaluate, here, report):
     )
     status, out, _ = evaluate("--plans", "p.jsonl", "--oracle", "p.jsonl", "--report", report)
     assert status == 0
-    assert out.startswith("plans/p.jsonl: 1 sentence, intervals")
+    assert out.startswith("plans/p.jsonl: 1 sentence, 95 % intervals")
     assert "100.0" in (here / report).read_text(encoding="utf-8")
 
 
@@ -120,7 +120,7 @@ def test_results_keep_their_verdicts_beside_their_plans(evaluate, here):
         "edits": [{**edit, "status": "satisfied", "chosen_over": True}],
     }
     (here / "s").write_text(SOURCES[0] + "\n", encoding="utf-8")
-    (here / "results").write_text(json.dumps(result) + "\n", encoding="utf-8")  # known by its first line
+    (here / "results").write_text(json.dumps(result) + "\n", encoding="utf-8")  # recognised by its first line
     (here / "plans.jsonl").write_text(json.dumps({"source": SOURCES[0], "edits": [edit]}) + "\n", encoding="utf-8")
     (here / "other.jsonl").write_text(json.dumps({"source": SOURCES[0], "edits": []}) + "\n", encoding="utf-8")
     for plans, strict in (("plans.jsonl", True), ("other.jsonl", False)):
@@ -137,7 +137,7 @@ def test_plans_against_an_oracle_need_no_outputs(evaluate, here):
     assert (found["precision_delete"], found["recall_delete"]) == (50, 100)
 
 
-def test_what_is_odd_about_a_file_is_said(evaluate, here):
+def test_irregular_files_are_reported(evaluate, here):
     (here / "odd.txt").write_bytes("\r\n".join([*SIMPLE[:2], ""]).encode() + b"\r\n")
     status, _, err = evaluate(*FILES, "--outputs", "odd.txt")
     assert status == 0
@@ -171,7 +171,7 @@ MISTAKES = [
     pytest.param([*FILES, "--outputs", "none.txt"], "none.txt does not exist", "path", id="no-file"),
     pytest.param([*FILES, "--outputs", "copy.txt", "copy.txt"], "given twice", "once", id="twice"),
     pytest.param(
-        [*FILES, "--outputs", "copy.txt", "--references", "7"], "no reference 7", "the number of one: 0", id="reference"
+        [*FILES, "--outputs", "copy.txt", "--references", "7"], "no reference 7", "these numbers: 0", id="reference"
     ),
     pytest.param(
         [*FILES, "--outputs", "copy.txt", "--references", "some"],
@@ -182,10 +182,10 @@ MISTAKES = [
     pytest.param([*FILES, "--outputs", "copy.txt", "--samples", "x"], '"x" is not a whole', "--samples", id="samples"),
     pytest.param([*FILES, "--outputs", "copy.txt", "--test", "t"], "value for '--test'", "bootstrap", id="test"),
     pytest.param([*FILES, "--outputs", "copy.txt", "--report", "r.pdf"], "r.pdf", ".html", id="report"),
-    pytest.param([*FILES, "--outputs", "short.txt"], "short.txt has 1 outputs", "in order", id="short"),
+    pytest.param([*FILES, "--outputs", "short.txt"], "short.txt has 1 outputs", "in the same order", id="short"),
     pytest.param([*FILES, "--outputs", "bad.jsonl"], "bad.jsonl:1", "redraft simplify --json", id="no-results"),
     pytest.param(
-        [*FILES, "--outputs", "failed.jsonl"], "says that its sentence failed", "simplify again", id="failed-results"
+        [*FILES, "--outputs", "failed.jsonl"], "reports an error instead", "simplify again", id="failed-results"
     ),
     pytest.param(
         [*FILES, "--outputs", "other.jsonl"],
@@ -216,7 +216,7 @@ MISTAKES = [
     pytest.param([*FILES, "--outputs", "-", "-"], "standard input is given twice", "file", id="stdin-twice"),
     pytest.param([*FILES, "--outputs", "copy.txt", "--samples", "9" * 12], "is not a whole", "--samples", id="many"),
     pytest.param([*FILES, "--outputs", "odd.jsonl"], "edits: must be a list", "simplify", id="edits-no-list"),
-    pytest.param([*FILES, "--outputs", "half.jsonl"], "this is no result", "simplify", id="half-a-pair"),
+    pytest.param([*FILES, "--outputs", "half.jsonl"], "not a result", "simplify", id="half-a-pair"),
     pytest.param([*FILES, "--outputs", "maybe.jsonl"], "must be true, false or null", "simplify", id="chosen-over"),
     pytest.param([*FILES, "--outputs", "one.md", "--report", "one.md"], "is also an input", "another", id="overwrite"),
     pytest.param(["stray", *FILES, "--outputs", "copy.txt"], "unexpected extra argument", "--help", id="stray"),
@@ -225,7 +225,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize("argv, problem, hint", MISTAKES)
-def test_mistakes_are_told(evaluate, here, argv, problem, hint):
+def test_errors_are_reported(evaluate, here, argv, problem, hint):
     (here / "short.txt").write_text("a\n", encoding="utf-8")
     (here / "bad.jsonl").write_text('{"text": "a"}\n', encoding="utf-8")
     (here / "failed.jsonl").write_text('{"error": "no", "line": 1}\n', encoding="utf-8")

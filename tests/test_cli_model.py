@@ -1,4 +1,4 @@
-"""`redraft simplify` with a model of transformers, by its folder or as it comes with the package."""
+"""`redraft simplify` with a model of transformers: from a folder, or bundled."""
 
 import json
 import os
@@ -22,14 +22,14 @@ NO_PLACE = "the old man and the older woman " * 20
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("shipped")
+    folder = tmp_path_factory.mktemp("bundled")
     save_eight_bit_model(tiny_model_for("bart", single_digits()), single_digits(), folder)
     return folder
 
 
 @pytest.fixture
 def simplify(command, folder, monkeypatch):
-    """Run `redraft simplify` from an empty folder, with a small model in place of the one in the package."""
+    """Run `redraft simplify` from an empty folder, with a small model in place of the bundled one."""
     monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: folder)
     return lambda *argv, stdin=b"": command("simplify", *QUICK, *argv, stdin=stdin)
 
@@ -38,14 +38,14 @@ def plan(source):
     return json.dumps({"source": source, "edits": [{"insert": "old"}]}).encode()
 
 
-def test_no_model_is_the_one_of_the_package(simplify, folder):
+def test_the_default_is_the_bundled_model(simplify, folder):
     status, out, err = simplify(SHORT, "")
     assert (status, err) == (0, "")
     assert simplify("--model", folder, SHORT, "") == (status, out, err)
     assert out.count("\n") == 2
 
 
-def test_a_package_without_weights_says_what_to_type(command, tmp_path, monkeypatch):
+def test_a_package_without_weights_states_the_next_step(command, tmp_path, monkeypatch):
     monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: tmp_path)
     status, out, err = command("simplify", SHORT)
     assert (status, out) == (2, "")
@@ -72,23 +72,23 @@ def test_a_long_sentence_is_rewritten_in_pieces(simplify, folder):
 
 
 @pytest.mark.parametrize("batch_size", [1, 2, 50])
-def test_batches_change_nothing_of_the_pieces(simplify, batch_size):
+def test_batch_size_does_not_change_pieces(simplify, batch_size):
     _, out, _ = simplify(SHORT, LONG, SHORT, LONG, "--batch-size", batch_size)
     short, long, *again = out.splitlines()
     assert again == [short, long]
 
 
-def test_pieces_make_no_batch_larger(simplify, monkeypatch):
-    sizes, decode = [], Redrafter._decode
+def test_pieces_do_not_enlarge_batches(simplify, monkeypatch):
+    sizes, decode = [], Redrafter._search
     monkeypatch.setattr(
-        Redrafter, "_decode", lambda self, plans, *rest: sizes.append(len(plans)) or decode(self, plans, *rest)
+        Redrafter, "_search", lambda self, plans, *rest: sizes.append(len(plans)) or decode(self, plans, *rest)
     )
     simplify(LONG, LONG, "--batch-size", "2")
     assert len(sizes) > 1
     assert set(sizes) == {2}
 
 
-def test_traces_of_pieces_follow_one_another(simplify):
+def test_traces_of_pieces_are_concatenated(simplify):
     _, out, _ = simplify(LONG, "--json", "--trace")
     assert [step["step"] for step in json.loads(out)["trace"]].count(1) > 1
 
@@ -97,7 +97,7 @@ def test_traces_of_pieces_follow_one_another(simplify):
     pytest.param([NO_PLACE], b"", id="no-place-to-part"),
     pytest.param(["--plan", "-"], plan(LONG), id="a-plan-with-edits"),
 ])  # fmt: skip
-def test_what_cannot_be_parted_is_refused(simplify, argv, stdin):
+def test_text_that_cannot_be_split_is_refused(simplify, argv, stdin):
     status, out, err = simplify(*argv, stdin=stdin)
     assert (status, out) == (2, "")
     assert re.search(r'the sentence "The? .*" has \d+ tokens, and the model reads 96', err, re.IGNORECASE)

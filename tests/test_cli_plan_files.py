@@ -51,11 +51,11 @@ def test_colours_add_nothing_but_colours():
 
 
 @pytest.mark.parametrize("output", ["The doctor began the procedure.", "", SOURCE, "A  b\tc"])
-def test_a_change_is_the_output_itself(output):
+def test_marked_changes_contain_the_output(output):
     assert rendered(change_marked(SOURCE, output), colour=False).strip() == output.strip()
 
 
-def test_mistakes_are_named_and_counted(tmp_path, capsys):
+def test_errors_are_listed_and_counted(tmp_path, capsys):
     path = tmp_path / "plans.jsonl"
     lines = [PLAN.to_json(), {"source": "a", "edits": [{"remove": "a"}]}, {"edits": []}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines) + "{\n")
@@ -80,7 +80,7 @@ def test_mistakes_are_named_and_counted(tmp_path, capsys):
         pytest.param({"delete": "zebra", "span": [4, 13]}, ["edits[1].span", '"zebra"'], id="with-a-span"),
     ],
 )
-def test_words_that_are_not_in_the_source_cannot_be_deleted_or_replaced(tmp_path, capsys, edit, words):
+def test_deleted_and_replaced_words_must_be_in_the_source(tmp_path, capsys, edit, words):
     path = tmp_path / "plans.jsonl"
     plan = {"source": SOURCE, "edits": [{"insert": "zebu"}, edit]}
     path.write_text(json.dumps({"source": "a"}) + "\n" + json.dumps(plan) + "\n")
@@ -91,7 +91,7 @@ def test_words_that_are_not_in_the_source_cannot_be_deleted_or_replaced(tmp_path
         assert word in err
 
 
-def test_words_of_the_source_may_be_capitalised_or_with_lemma_inflected(tmp_path, capsys):
+def test_phrases_match_by_the_variants_option(tmp_path, capsys):
     path = tmp_path / "plans.jsonl"
     deletions = ["The", "the", "in the", "town"]
     path.write_text(json.dumps({"source": SOURCE, "edits": [{"delete": phrase} for phrase in deletions]}))
@@ -101,6 +101,6 @@ def test_words_of_the_source_may_be_capitalised_or_with_lemma_inflected(tmp_path
     assert "0 bad lines" in capsys.readouterr().out
 
 
-def test_a_good_file_is_right(capsys):
+def test_a_valid_file_passes(capsys):
     assert main(["plan", "check", "examples/by_hand.jsonl"]) == 0
     assert "0 bad lines" in capsys.readouterr().out

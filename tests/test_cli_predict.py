@@ -1,4 +1,4 @@
-"""Predicted plans from the shell: a classifier is trained, plans are printed, changed and given back."""
+"""Predicted plans on the command line: a planner is trained, its plans are printed, edited and used."""
 
 import json
 import re
@@ -44,7 +44,7 @@ def predict(classifier, capsys):
     return run
 
 
-def test_plans_are_printed_one_for_each_line(predict, tmp_path):
+def test_one_plan_is_printed_per_line(predict, tmp_path):
     source = "our teacher apparently quietly purchased warm soup at home ."
     (tmp_path / "in.txt").write_text(f"{source}\n\nhttps://example.org\n", encoding="utf-8")
     code, plans, said = predict("plan", "predict", "--input", str(tmp_path / "in.txt"), "--strength", "0.8")
@@ -52,13 +52,13 @@ def test_plans_are_printed_one_for_each_line(predict, tmp_path):
     assert [plan["source"] for plan in plans] == [source, "", "https://example.org"]
     bought = next(edit for edit in plans[0]["edits"] if edit.get("substitute") == "purchased")
     assert bought["with"] == ["bought"]
-    assert bought["note"] == "plain English"  # a common name is looked up before the predictor's own table
+    assert bought["note"] == "plain English"  # common names have precedence over the planner's lexicon
     assert 0 < bought["probability"] <= 1
     assert "line 3: no edits are predicted, because it is an address" in said
     assert "3 plans; per sentence:" in said
 
 
-def test_a_plan_can_be_changed_and_given_back(predict, tmp_path, capsys):
+def test_an_edited_plan_can_be_used(predict, tmp_path, capsys):
     _, [plan], _ = predict("plan", "predict", SENTENCE)
     plan["edits"] = [{"substitute": "artisans", "with": ["craftsmen"], "probability": 0.5}, {"delete": "remain"}]
     plan["edits"].append({"insert": "old"})
@@ -70,7 +70,7 @@ def test_a_plan_can_be_changed_and_given_back(predict, tmp_path, capsys):
     assert result["missing"] == []
 
 
-def test_simplify_predicts_and_grants_wishes_word_by_word_where_the_model_does_not(predict, tmp_path):
+def test_simplify_predicts_plans_and_applies_requested_edits_in_place_if_the_model_does_not(predict, tmp_path):
     (tmp_path / "keep.txt").write_text("old\nremain\n", encoding="utf-8")
     (tmp_path / "glossary.tsv").write_text("artisans\tcraftsmen\n", encoding="utf-8")
     flags = ["--keep", str(tmp_path / "keep.txt"), "--glossary", str(tmp_path / "glossary.tsv"), "--json"]
@@ -85,7 +85,7 @@ def test_simplify_predicts_and_grants_wishes_word_by_word_where_the_model_does_n
     assert "not done" not in said
 
 
-def test_what_is_no_prose_is_not_rewritten(predict):
+def test_non_prose_is_not_rewritten(predict):
     code, results, said = predict("simplify", "--model", MODEL, "--plan", "predict", "--json", "http://a.example/b")
     assert code == 0
     assert (results[0]["output"], results[0]["unchanged"]) == ("http://a.example/b", "it is an address")
@@ -115,7 +115,7 @@ def test_a_line_that_cannot_be_planned_is_skipped_alone(predict, monkeypatch):
 
     monkeypatch.setattr(PlanPrediction, "plan", fail)
     flags = ["--model", MODEL, "--plan", "predict", "--on-error", "skip"]
-    code, lines, said = predict("simplify", *flags, SENTENCE, "a bad one", SENTENCE)
+    code, lines, said = predict("simplify", *flags, SENTENCE, "The bad engine was repaired.", SENTENCE)
     assert code == 1
     assert [bool(line) for line in lines] == [True, False, True]
     assert "skipped: " in said
@@ -139,7 +139,7 @@ def test_mistakes_are_named(predict, flags, message):
     assert message in said
 
 
-def test_nothing_to_plan(predict):
+def test_empty_input_is_an_error(predict):
     code, _, said = predict("plan", "predict")
     assert code == 2
     assert "there is nothing to plan" in said
@@ -164,7 +164,7 @@ def test_a_training_needs_its_files(missing, capsys):
     assert f"Missing option '--{missing}'" in capsys.readouterr().err
 
 
-def test_a_result_can_be_read(predict):
+def test_explain_format(predict):
     source = "our teacher apparently quietly purchased warm soup at Paris ."
     code, lines, _ = predict(
         "simplify", "--model", MODEL, "--plan", "predict", "--strength", "0.8", "--explain", source
@@ -175,16 +175,16 @@ def test_a_result_can_be_read(predict):
     text = "\n".join(lines)
     assert re.search(r"^  [✓✗] purchased → bought  \(60%, plain English\)", text, re.MULTILINE)
     assert re.search(r"^  [✓✗] leave out apparently  \(", text, re.MULTILINE)
-    assert re.search(r"^  edited word by word: ", text, re.MULTILINE)  # the table writes of artisans, whatever it reads
+    assert re.search(r"^  edited word by word: ", text, re.MULTILINE)  # the table ignores the source
     assert lines[-1] == ""
 
 
-def test_what_is_missing_can_be_read(capsys):
+def test_explain_lists_missing_words(capsys):
     assert main(["simplify", "--model", MODEL, "--explain", "They remain in Paris ."]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == ["→ The artisans remain young .", "  ! missing: Paris", ""]
 
 
-def test_words_that_stay_are_told_together(capsys):
+def test_kept_words_share_a_line(capsys):
     assert main(["simplify", "--model", MODEL, "--plan", "examples/by_hand.jsonl", "--explain"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "  The artisans remain old .",
@@ -196,7 +196,7 @@ def test_words_that_stay_are_told_together(capsys):
     ]
 
 
-def test_splits_are_told(tmp_path, capsys):
+def test_splits_are_reported(tmp_path, capsys):
     path = tmp_path / "plans.jsonl"
     splits = [{"split": True, "note": "long"}, {"split": "remain", "span": [13, 19]}]
     path.write_text(json.dumps({"source": "The artisans remain old .", "edits": splits}))
@@ -207,11 +207,11 @@ def test_splits_are_told(tmp_path, capsys):
         "  ✗ new sentence at remain",
         "",
     ]
-    told = "requested edits that were not done:\n  line 1: one more sentence (long)\n  line 1: new sentence at remain\n"
-    assert told in found.err
+    said = "requested edits that were not done:\n  line 1: one more sentence (long)\n  line 1: new sentence at remain\n"
+    assert said in found.err
 
 
-def test_two_forms_at_once_are_refused(capsys):
+def test_two_output_formats_are_refused(capsys):
     assert main(["simplify", "--model", MODEL, "--json", "--explain", SENTENCE]) == 2
     assert "--explain and --json" in capsys.readouterr().err
 
@@ -227,12 +227,12 @@ def test_without_a_plan_edits_are_predicted(predict, tmp_path):
 
 
 @pytest.mark.parametrize("flags", [["--method", "beam"], []])
-def test_where_nothing_is_predicted(flags, capsys):
+def test_sentences_without_predictions(flags, capsys):
     assert main(["simplify", "--model", MODEL, SENTENCE, "--json", *flags]) == 0
     assert json.loads(capsys.readouterr().out)["edits"] == []
 
 
-def test_the_default_style_is_one_of_those_learned(classifier, tmp_path, capsys):
+def test_the_default_style_must_be_a_training_style(classifier, tmp_path, capsys):
     about = json.loads((classifier / "planner.json").read_text(encoding="utf-8"))
     assert about["usual"] == "any"
     files = [f"--{name}={classifier.parent / file}" for name, file in

@@ -29,12 +29,12 @@ def padding(batches):
     return sum(len(max(texts, key=len)) * len(texts) - sum(map(len, texts)) for texts in batches)
 
 
-def test_lines_of_like_length_are_searched_together_and_come_out_in_order(sources, tmp_path, monkeypatch):
+def test_lines_of_similar_length_share_a_batch_and_output_is_in_input_order(sources, tmp_path, monkeypatch):
     from redraft.decode.redrafter import Redrafter
 
-    batches, decode = [], Redrafter._decode
+    batches, decode = [], Redrafter._search
     monkeypatch.setattr(
-        Redrafter, "_decode", lambda self, plans, *rest: batches.append(plans) or decode(self, plans, *rest)
+        Redrafter, "_search", lambda self, plans, *rest: batches.append(plans) or decode(self, plans, *rest)
     )
     assert simplify("--input", sources, "--json", "--batch-size", 4, "--out", tmp_path / "out.jsonl") == 0
     found = [json.loads(line)["source"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
@@ -42,11 +42,11 @@ def test_lines_of_like_length_are_searched_together_and_come_out_in_order(source
     assert len(batches) > 8
     asked = [line for line in LINES if line]
     in_order = [asked[at : at + 4] for at in range(0, len(asked), 4)]
-    assert padding([plan.source for plan in plans] for plans in batches) < padding(in_order) / 2
+    assert padding([plan.plan.source for plan in plans] for plans in batches) < padding(in_order) / 2
 
 
 @pytest.mark.parametrize("torn", ["", "The tor"], ids=["whole-lines", "a-torn-line"])
-def test_a_stopped_file_is_gone_on_with(sources, tmp_path, torn):
+def test_an_incomplete_file_is_resumed(sources, tmp_path, torn):
     whole, stopped = tmp_path / "whole.txt", tmp_path / "stopped.txt"
     assert simplify("--input", sources, "--out", whole) == 0
     lines = whole.read_text().splitlines(keepends=True)
@@ -55,14 +55,14 @@ def test_a_stopped_file_is_gone_on_with(sources, tmp_path, torn):
     assert stopped.read_text() == whole.read_text()
 
 
-def test_a_file_of_another_input_is_not_gone_on_with(sources, tmp_path, capsys):
+def test_a_file_of_another_input_is_not_resumed(sources, tmp_path, capsys):
     (tmp_path / "other.txt").write_text("a\n" * 500)
     assert simplify("--input", sources, "--out", tmp_path / "other.txt", "--resume") == 2
     assert "has 500 lines, but the input has only 300" in capsys.readouterr().err
     assert (tmp_path / "other.txt").read_text() == "a\n" * 500
 
 
-def test_rows_of_other_sentences_are_not_gone_on_with(sources, tmp_path, capsys):
+def test_results_of_other_sentences_are_not_resumed(sources, tmp_path, capsys):
     out = tmp_path / "out.jsonl"
     assert simplify("--input", sources, "--json", "--out", out) == 0
     begun = "".join(out.read_text().splitlines(keepends=True)[:50]) + '{"torn'
@@ -76,7 +76,7 @@ def test_rows_of_other_sentences_are_not_gone_on_with(sources, tmp_path, capsys)
 @pytest.mark.parametrize(
     "first, then", [([], ["--json"]), (["--json"], [])], ids=["json-behind-text", "text-behind-json"]
 )
-def test_two_forms_do_not_come_into_one_file(sources, tmp_path, capsys, first, then):
+def test_json_and_text_are_not_mixed_in_a_file(sources, tmp_path, capsys, first, then):
     out = tmp_path / "out"
     assert simplify("--input", sources, *first, "--out", out) == 0
     begun = "".join(out.read_text().splitlines(keepends=True)[:7]) + "torn"
@@ -90,19 +90,19 @@ def stopped(sources, out, monkeypatch, calls=20):
     """A run that is interrupted."""
     from redraft.decode.redrafter import Redrafter
 
-    left, decode = iter(range(calls)), Redrafter._decode
+    left, decode = iter(range(calls)), Redrafter._search
 
     def pressed(self, *rest):
         if next(left, None) is None:
             raise KeyboardInterrupt
         return decode(self, *rest)
 
-    monkeypatch.setattr(Redrafter, "_decode", pressed)
+    monkeypatch.setattr(Redrafter, "_search", pressed)
     assert simplify("--input", sources, "--out", out, "--batch-size", 2) == 130
     monkeypatch.undo()
 
 
-def test_plain_text_is_not_gone_on_with_from_a_changed_input(sources, tmp_path, monkeypatch, capsys):
+def test_plain_text_is_not_resumed_with_a_changed_input(sources, tmp_path, monkeypatch, capsys):
     out = tmp_path / "out.txt"
     stopped(sources, out, monkeypatch)
     begun = out.read_text()
@@ -112,7 +112,7 @@ def test_plain_text_is_not_gone_on_with_from_a_changed_input(sources, tmp_path, 
     assert out.read_text() == begun
 
 
-def test_lines_put_behind_the_input_are_gone_on_with(sources, tmp_path, monkeypatch, capsys):
+def test_lines_appended_to_the_input_are_processed(sources, tmp_path, monkeypatch, capsys):
     out = tmp_path / "out.txt"
     stopped(sources, out, monkeypatch)
     with open(sources, "a", encoding="utf-8") as file:
@@ -122,16 +122,16 @@ def test_lines_put_behind_the_input_are_gone_on_with(sources, tmp_path, monkeypa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.txt", "sources.txt"]
 
 
-def test_a_run_that_was_killed_before_its_first_line_is_begun_again(sources, tmp_path, monkeypatch):
+def test_a_run_killed_before_its_first_line_starts_again(sources, tmp_path, monkeypatch):
     out = tmp_path / "out.txt"
-    stopped(sources, out, monkeypatch)  # leaves a note about its input
-    out.write_text("")  # a run from another input was killed before it wrote its own note
+    stopped(sources, out, monkeypatch)  # leaves a record of its input
+    out.write_text("")  # a run with another input was killed before it wrote its own record
     sources.write_text("They remain old .\n")
     assert simplify("--input", sources, "--out", out, "--resume") == 0
     assert len(out.read_text().splitlines()) == 1
 
 
-def test_the_note_about_the_input_is_whole_at_any_time(sources, tmp_path, monkeypatch):
+def test_the_input_record_is_written_atomically(sources, tmp_path, monkeypatch):
     out, note = tmp_path / "out.txt", tmp_path / ".out.txt.resume"
     stopped(sources, out, monkeypatch)
     before = note.read_text()
@@ -148,7 +148,7 @@ def test_the_note_about_the_input_is_whole_at_any_time(sources, tmp_path, monkey
 
 
 @pytest.mark.parametrize("options", [[], ["--resume"]], ids=["anew", "resumed"])
-def test_two_do_not_write_into_one_file(sources, tmp_path, capsys, options):
+def test_two_processes_do_not_write_to_one_file(sources, tmp_path, capsys, options):
     fcntl = pytest.importorskip("fcntl")
     out = tmp_path / "out.txt"
     out.write_text("a\n")
@@ -175,10 +175,10 @@ def test_a_pipe_is_read_once(tmp_path, monkeypatch, resumed):
     assert not writer.is_alive()
 
 
-def test_an_interruption_leaves_whole_lines_and_says_how_to_go_on(sources, tmp_path, monkeypatch, capsys):
+def test_an_interruption_leaves_whole_lines_and_says_how_to_resume(sources, tmp_path, monkeypatch, capsys):
     from redraft.decode.redrafter import Redrafter
 
-    calls, decode = [], Redrafter._decode
+    calls, decode = [], Redrafter._search
 
     def pressed(self, *rest):
         calls.append(rest)
@@ -186,7 +186,7 @@ def test_an_interruption_leaves_whole_lines_and_says_how_to_go_on(sources, tmp_p
             raise KeyboardInterrupt
         return decode(self, *rest)
 
-    monkeypatch.setattr(Redrafter, "_decode", pressed)
+    monkeypatch.setattr(Redrafter, "_search", pressed)
     out = tmp_path / "out.txt"
     assert simplify("--input", sources, "--out", out, "--batch-size", 2) == 130
     written = out.read_text()
@@ -199,7 +199,7 @@ def test_an_interruption_leaves_whole_lines_and_says_how_to_go_on(sources, tmp_p
     assert len(out.read_text().splitlines()) == len(LINES)
 
 
-def test_resuming_without_a_file_begins_it(sources, tmp_path):
+def test_resuming_without_a_file_creates_it(sources, tmp_path):
     assert simplify("--input", sources, "--out", tmp_path / "new.txt", "--resume") == 0
     assert len((tmp_path / "new.txt").read_text().splitlines()) == len(LINES)
 
@@ -207,7 +207,7 @@ def test_resuming_without_a_file_begins_it(sources, tmp_path):
 @pytest.mark.parametrize(
     "options, hint", [([], "Add --out FILE."), (["--out", "x", "--explain"], "Remove one of them")]
 )
-def test_what_cannot_be_resumed_is_said(sources, capsys, options, hint):
+def test_invalid_combinations_with_resume(sources, capsys, options, hint):
     assert simplify("--input", sources, "--resume", *options) == 2
     assert hint in capsys.readouterr().err
 
@@ -217,7 +217,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_bar_is_for_terminals_and_changes_nothing(sources, monkeypatch):
+def test_the_progress_bar_is_for_terminals_only_and_changes_nothing(sources, monkeypatch):
     batches = [[1, 2], [3]]
     quiet = io.StringIO()
     monkeypatch.setattr("sys.stderr", quiet)
@@ -230,7 +230,7 @@ def test_a_bar_is_for_terminals_and_changes_nothing(sources, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_a_device_cannot_be_gone_on_with(sources, capsys):
-    """Reading what is there would never end."""
+def test_a_device_cannot_be_resumed(sources, capsys):
+    """Reading its content might never end."""
     assert simplify("--input", sources, "--resume", "--out", "/dev/full") == 2
     assert "--out /dev/full is not a regular file" in capsys.readouterr().err

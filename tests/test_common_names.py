@@ -1,4 +1,4 @@
-"""Common names for terms: found in text, read by a person, and put into every form."""
+"""Common names for terms: extraction from text, review, and inflected forms."""
 
 import lzma
 
@@ -46,11 +46,11 @@ def test_names_are_found(line, pair):
         pytest.param("The mandible is the lower jaw.", id="no-pattern"),
     ],
 )
-def test_what_is_no_name(line):
+def test_text_without_names(line):
     assert not mined_pairs([line], WORDS)
 
 
-def test_a_person_has_the_last_word(tmp_path):
+def test_the_review_overrides_the_extraction(tmp_path):
     (tmp_path / "plain.tsv").write_text(
         "commence\tbegin\tsite\naddress\tdiscuss\tsite\nprior to\tbefore\tsite\n", encoding="utf-8"
     )
@@ -94,16 +94,16 @@ def test_forms(phrase, targets, source, form, expected):
         ("utilises", "uses"),
     ],
 )
-def test_the_shipped_table_has(phrase, target):
+def test_entries_of_the_bundled_table(phrase, target):
     assert target in SHIPPED.entry(phrase).targets
 
 
 @pytest.mark.parametrize("phrase", ["address", "attempts", "purchase", "whereas", "said", "extant"])
-def test_the_shipped_table_leaves_alone(phrase):
+def test_phrases_missing_from_the_bundled_table(phrase):
     assert SHIPPED.entry(phrase) is None
 
 
-def test_the_shipped_table_says_why():
+def test_notes_of_the_bundled_table():
     assert SHIPPED.entry("hypertension").note == SHIPPED.entry("excipients").note == "a common name for it"
     assert SHIPPED.entry("prior to").note == "plain English"
     assert (bundled("planner") / "common_names.tsv.xz").stat().st_size <= 100_000
@@ -123,7 +123,7 @@ def test_the_command(tmp_path, capsys):
     assert f"{len(names)} entries" in capsys.readouterr().out
 
 
-def test_files_that_are_none(tmp_path):
+def test_invalid_files(tmp_path):
     review = tmp_path / "review.tsv"
     review.write_text("skip\taddress\nmined\tx\n", encoding="utf-8")
     with pytest.raises(CorpusError, match=r"review\.tsv, line 2"):

@@ -1,4 +1,4 @@
-"""Plans in tokens: what is found in tokens is what stands in the text."""
+"""Compiled plans: occurrences found in tokens are those in the decoded text."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_parts_of_words_are_not_found(name, phrase, text):
     assert not ends_in_tokens(compiler, compiler.vocabulary.encode([text])[0], inserting(phrase))
 
 
-# The properties that matter
+# Properties
 
 WORDS = ["old", "older", "Old", "art", "artisans", "remain", "remained", "dog", "dog's", "don't", "well-known", "well"]
 WORDS += ["11", "11,000", "2011", "5", "the", "The", "naïve", "I", "a"]
@@ -197,13 +197,13 @@ def test_a_quote_joined_to_the_word_is_a_variant_of_its_own():
     assert "'tall" in texts_of(compiled.clauses[0])
 
 
-def test_a_target_that_is_an_inflection_of_its_source_is_no_source():
+def test_a_target_that_inflects_its_source_is_removed_from_the_source():
     plan = EditPlan("any", (Edit.substitute("remains", "remain"),))
     source, target = compile_plans(plan, TOKENIZERS["byte-level"](), variants="lemma")[0].clauses
     assert not {one.tokens for one in source.variants} & {one.tokens for one in target.variants}
 
 
-# What cannot be written
+# Phrases that cannot be written
 
 
 @every_tokenizer
@@ -217,7 +217,7 @@ def test_a_target_that_is_an_inflection_of_its_source_is_no_source():
 def test_special_tokens_are_refused(name, edit):
     plan = EditPlan("any", (Edit.insert("old"), edit))
     compiler = Compiler(vocabulary_of(TOKENIZERS[name]()))
-    for _ in range(2):  # also where the plan is known already
+    for _ in range(2):  # also if the plan is cached
         with pytest.raises(PlanError, match=r"plan 2: the phrase of edit 2 contains a special token") as caught:
             compiler.compile([inserting("old"), plan])
         assert caught.value.field == "edits[1]"
@@ -232,7 +232,7 @@ def test_special_tokens_are_impossible_on_request(name):
 
 
 @every_tokenizer
-def test_splits_have_no_clauses_and_leave_the_others_as_they_are(name):
+def test_splits_have_no_clauses_and_do_not_change_others(name):
     source, others = "any old man, who was old", (Edit.insert("old"), Edit.insert("ż"), Edit.delete("who"))
     splits = Edit.split(), Edit.split("old"), Edit.split("who", span=(13, 16)), Edit.split("old </s>")
     mixed = [splits[0], others[0], splits[1], others[1], splits[2], others[2], splits[3]]
@@ -245,7 +245,7 @@ def test_splits_have_no_clauses_and_leave_the_others_as_they_are(name):
 
 
 @pytest.mark.parametrize("name", ["word-piece", "characters"])
-def test_what_cannot_be_encoded_is_impossible(name):
+def test_phrases_that_cannot_be_encoded_are_impossible(name):
     plan = EditPlan(
         "any", (Edit.insert("ż"), Edit.substitute("old", "ż"), Edit.substitute("ż", "old"), Edit.delete("żż"))
     )
@@ -274,7 +274,7 @@ def test_an_end_token_that_is_also_the_unknown_token_is_special():
         compile_plans(inserting("old </s>"), tokenizer)
 
 
-def test_what_is_no_tokenizer_is_refused():
+def test_objects_other_than_tokenizers_are_refused():
     with pytest.raises(ModelError, match="str is not a tokenizer"):
         compile_plans(inserting("old"), "bert-base-cased")
 
@@ -295,7 +295,7 @@ class CountedVocabulary(TokenizerVocabulary):
 def test_each_phrase_is_encoded_once_and_each_plan_compiled_once():
     vocabulary = CountedVocabulary(TOKENIZERS["byte-level"]())
     compiler = Compiler(vocabulary)
-    compiler.compile([inserting("first")])  # finds out once behind which texts the tokenizer splits words differently
+    compiler.compile([inserting("first")])  # determines once in which contexts the tokenizer splits words differently
     vocabulary.calls.clear()
     first = compiler.compile([inserting("old"), inserting("old", "art"), inserting("old")])
     assert first[0] is first[2]
@@ -352,11 +352,11 @@ def offers_and_late(*clauses: Clause):
     pytest.param((1,), (1, 3), [[], [], [ALWAYS]], [[2], []], id="source-begins-the-target"),
     pytest.param((1, 3), (1,), [[], [ALWAYS], []], [[], [1]], id="target-begins-the-source"),
 ])  # fmt: skip
-def test_what_was_on_offer(source, target, offers, late):
+def test_offers(source, target, offers, late):
     assert offers_and_late(clause("source", 0, source), clause("target", 0, target)) == (offers, late)
 
 
-def test_every_variant_is_set_beside_every_variant_of_the_other_side():
+def test_every_variant_is_compared_with_every_variant_of_the_other_side():
     before = clause("insert", 0, (9,), threshold=1)
     offers, late = offers_and_late(before, clause("source", 1, (1,), (2, 3)), clause("target", 1, (2,), (1, 4)))
     # positions: 9 | 1 | 2 3 | 2 | 1 4

@@ -1,4 +1,4 @@
-"""Thin plans: of the edits about content words, those that the paper names."""
+"""Log-ratios of word frequency in complex and simple text, and the thin plans of the paper."""
 
 import pytest
 
@@ -12,15 +12,15 @@ from redraft.plan.extraction import extract
 PAIRS = [SentencePair.of("The physician commenced the old work .", "The doctor started the old work .")] * 5
 
 
-def test_words_lean_to_the_side_where_they_are_commoner():
+def test_the_sign_of_the_log_ratio():
     sides = count_complexity_ratios(PAIRS)
     assert sides.log_ratio("Physician") > 0 > sides.log_ratio("doctor")
     assert sides.log_ratio("old") == pytest.approx(0, abs=0.01)
     assert sides.log_ratio("unheard") == 0.0
-    assert len(count_complexity_ratios(PAIRS[:1])) == 0  # seen too seldom to tell
+    assert len(count_complexity_ratios(PAIRS[:1])) == 0  # too rare
 
 
-def test_they_come_back_as_they_were(tmp_path):
+def test_tables_survive_saving_and_loading(tmp_path):
     sides = ComplexityRatios({"physician": 0.63, "old": 0.001})
     sides.save(tmp_path / "complexity_ratio.tsv.xz")
     again = ComplexityRatios.load(tmp_path / "complexity_ratio.tsv.xz")
@@ -30,7 +30,7 @@ def test_they_come_back_as_they_were(tmp_path):
         ComplexityRatios.load(tmp_path / "bad.xz")
 
 
-def test_the_shipped_ones_know_hard_words_from_easy_ones():
+def test_the_bundled_table_separates_hard_and_easy_words():
     sides = bundled_complexity_ratios()
     assert min(map(sides.log_ratio, ("commenced", "numerous", "physician", "approximately"))) > 0.4
     assert max(map(sides.log_ratio, ("started", "many", "doctor", "big"))) < -0.2

@@ -1,4 +1,4 @@
-"""Work that goes first at a yield point of other work with the same model changes nothing."""
+"""Other work with the same model at a yield point does not change results."""
 
 import sys
 
@@ -22,19 +22,19 @@ def redrafter(kind):
 
 
 @pytest.mark.parametrize("kind, goes_first", [("scripted", False), ("bart", True), ("llama", True)])
-def test_work_that_goes_first_changes_nothing(kind, goes_first):
+def test_other_work_at_yield_points_changes_nothing(kind, goes_first):
     one = redrafter(kind)
     expected, others = one.rewrite(FIRST), one.rewrite(OTHER)
     found, in_search = [], set()
 
-    def let_go_first(cancel_only):
+    def run_other_work(cancel_only):
         if sys._getframe(2).f_globals["__name__"] == "redraft.decode.search":
             in_search.add(cancel_only)
         if not cancel_only:
             with on_yield_point(lambda cancel_only: None):
                 found.append(one.rewrite(OTHER))
 
-    with on_yield_point(let_go_first):
+    with on_yield_point(run_other_work):
         assert one.rewrite(FIRST) == expected
     assert all(again == others for again in found)
     assert in_search == {not goes_first}

@@ -1,4 +1,4 @@
-"""Corruptions: they change what is said, mark the words to blame, and are the same for the same seed."""
+"""Corruptions: they change the meaning, mark the words to blame, and depend only on the seed."""
 
 import random
 
@@ -155,7 +155,7 @@ def test_made(corruptor, kind, text, expected):
         ("clause from elsewhere", "Stop!"),
     ],
 )
-def test_no_place(corruptor, kind, text):
+def test_sentences_that_do_not_allow_a_corruption(corruptor, kind, text):
     assert all(corruptor.make(kind, words_of(text), random.Random(seed)) is None for seed in SEEDS)
 
 

@@ -1,4 +1,4 @@
-"""Damaged folders of aligners, predictors, checks and trainings, and their tables: named, with the reason."""
+"""Damaged folders of aligners, planners, checkers and trainings, and their tables: errors with name and reason."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def planner(sound: Path) -> Planner:
 
 
 def load(kind: str, folder: Path, planner: Planner) -> Any:
-    """As its command does."""
+    """Load as the command does."""
     if kind == "check":
         return MeaningCheck.load(folder / kind, planner=planner)
     return (TrainedAligner if kind == "aligner" else Planner).load(folder / kind, device="cpu")
@@ -86,7 +86,7 @@ def load(kind: str, folder: Path, planner: Planner) -> Any:
 ABOUT = {"aligner": "aligner.json", "predictor": "planner.json", "check": "checker.json"}
 WEIGHTS = {"aligner": "aligner.safetensors", "predictor": "head.safetensors", "check": "checker.safetensors"}
 
-Damage = Callable[[Path, Path], object]  # of the file that says what it is, and of the weights
+Damage = Callable[[Path, Path], object]  # of the configuration file, and of the weights
 
 
 def changed(**values: Any) -> Damage:
@@ -249,7 +249,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Path, content: bytes) -> None:
         assert error.value.hint
 
 
-def test_a_checkpoint_of_other_things_is_named(tmp_path: Path) -> None:
+def test_a_checkpoint_with_other_content_is_named(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.pt"
     torch.save({"step": 3}, path)
     with pytest.raises(ConfigError, match=r"checkpoint\.pt.*KeyError"), open_checkpoint(path):
@@ -268,6 +268,6 @@ def test_a_checkpoint_of_other_things_is_named(tmp_path: Path) -> None:
     ],
     ids=["good", "no-place", "number", "list", "deep", "cut"],
 )
-def test_a_prompt_is_one_or_none(tmp_path: Path, report: str, prompt: str) -> None:
+def test_a_stored_prompt_is_a_string_or_none(tmp_path: Path, report: str, prompt: str) -> None:
     (tmp_path / "training.json").write_text(report, encoding="utf-8")
     assert stored_prompt(tmp_path) == prompt

@@ -1,4 +1,4 @@
-"""The pages: snippets print what is shown, tables of settings and files are whole, links lead somewhere."""
+"""The documentation: snippets print what is shown, tables of settings and files are complete, links resolve."""
 
 import contextlib
 import io
@@ -65,7 +65,7 @@ SNIPPETS = {page.name: snippets(page) for page in PAGES}
 
 ALL = [one for page in SNIPPETS.values() for one in page]
 NOT_RUN = ("make ", "pip install", "git clone", "accelerate launch --multi_gpu")  # CI does these, or has no GPUs
-# Commands that are run small have the words of the page but for these.
+# Commands that are "run small" have the options of the page, except for these.
 SMALLER = [
     (r"--trials \d+", "--trials 1"),
     (r"(train-checker .*--out \w+)", r"\1 --steps 2"),
@@ -82,7 +82,7 @@ def test_snippets_are_of_known_kinds():
     assert {"python", "console"} <= {one.language for one in ALL if not one.mark}
 
 
-def test_all_commands_are_run_but_those_that_set_up_a_machine():
+def test_all_commands_are_run_except_installation():
     lines = [(one, line) for one in ALL if one.mark == "not run" for line in one.text.splitlines()]
     assert [f"{one}: {line}" for one, line in lines if not line.startswith(NOT_RUN)] == []
 
@@ -96,7 +96,7 @@ def built(tmp_path_factory):
 
 @pytest.fixture
 def bench(built, tmp_path):
-    """a copy of the documentation folder for one snippet."""
+    """A copy of the documentation folder for one snippet."""
     return shutil.copytree(built, tmp_path / "bench")
 
 
@@ -120,7 +120,7 @@ def test_snippets_run_with_small_models_and_files(snippet, bench, monkeypatch):
 
 
 def commands_of(text):
-    """The words of each line, continuation lines joined, remarks left out."""
+    """The words of each line, continuation lines joined, without comments."""
     return filter(None, (shlex.split(line, comments=True) for line in text.replace("\\\n", " ").splitlines()))
 
 
@@ -133,7 +133,7 @@ def run_in_process(words):
 
 
 def test_the_service_starts_and_answers_as_shown(monkeypatch):
-    """Every `redraft serve` on a port of its own; the first is what the other commands ask."""
+    """Every `redraft serve` gets its own port; the other commands use the first service."""
     (snippet,) = [one for one in ALL if one.mark == "run small" and "redraft serve" in one.text]
     ports, running, answers = [], [], []
     try:
@@ -158,7 +158,7 @@ def test_the_service_starts_and_answers_as_shown(monkeypatch):
 
 
 def environment():
-    """One in which a shell finds `redraft`, and nothing is asked for on the net."""
+    """An environment in which a shell finds `redraft`, and which is offline."""
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
     return {**os.environ, "PATH": path, "HF_HUB_OFFLINE": "1"}
 
@@ -173,7 +173,7 @@ def test_descriptions_of_experiments_can_be_read(tmp_path):
 
 @pytest.mark.parametrize("page", SNIPPETS)
 def test_python_snippets_print_what_is_shown(page, monkeypatch):
-    """Snippets of a page share their names, as a reader who types them in one session would."""
+    """Snippets of a page share their variables, as in one interactive session."""
     monkeypatch.chdir(ROOT)
     names = {"__name__": "__main__"}
     for snippet in SNIPPETS[page]:
@@ -189,7 +189,7 @@ def test_python_snippets_print_what_is_shown(page, monkeypatch):
 
 @pytest.mark.parametrize("snippet", [one for one in ALL if one.language == "console" and not one.mark], ids=str)
 def test_console_snippets_print_what_is_shown(snippet, tmp_path):
-    """Each `$ command` is run by a shell in the root of the project; what it prints stands below it."""
+    """Each `$ command` is run by a shell in the root of the project; its output is below it on the page."""
     for part in re.split(r"^\$ ", snippet.text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.replace("/tmp/", f"{tmp_path}/").partition("\n")
         done = subprocess.run(["sh", "-c", f"{{ {command}; }} 2>&1"], cwd=ROOT, env=environment(), capture_output=True)
@@ -229,7 +229,7 @@ def test_the_architecture_names_every_file():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page):
+def test_links_resolve(page):
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)]+)\)", text):
         file, _, anchor = target.partition("#")

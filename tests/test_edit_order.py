@@ -1,11 +1,11 @@
-"""Edits in the order of the source, words that are begun: what goes beyond the paper, on models that one can read."""
+"""Extensions of the paper: edits in source order and partial phrases, on scripted models."""
 
 import pytest
 
 from redraft import DecodeConfig, Edit, EditPlan, Redrafter
 from redraft.decode.scripted_model import ScriptedModel
 
-# The model would rather say "last" at once, and then stop.
+# The model prefers to write "last" immediately, and then to stop.
 WORDS = ["first", "mid", "last", "x"]
 EAGER = ScriptedModel(
     WORDS,
@@ -23,26 +23,26 @@ def written(plan, **changes):
     return Redrafter(EAGER, config=CONFIG)(plan, **changes).text
 
 
-def test_a_reward_that_comes_out_of_turn_prunes_nothing():
+def test_a_reward_out_of_source_order_prunes_nothing():
     assert written(PLAN) == "first last mid last"
     assert written(PLAN, ahead=0) == SOURCE
 
 
-def test_so_many_edits_may_be_left_out():
+def test_ahead_is_the_number_of_earlier_unsatisfied_edits():
     assert written(PLAN, ahead=2) == written(PLAN)
     assert written(PLAN, ahead=1) == SOURCE
 
 
-def test_edits_without_a_place_have_no_turn():
+def test_edits_without_a_span_have_no_order():
     plan = EditPlan(SOURCE, tuple(Edit.insert(word) for word in SOURCE.split()))
     assert written(plan, ahead=0) == written(plan)
 
 
-def test_order_is_for_edit_alone():
+def test_source_order_applies_to_method_edit_only():
     assert written(PLAN, ahead=0, method="neurologic") == written(PLAN, method="neurologic")
 
 
-# "rare old thing" is dear at its first word, and pays at its last.
+# The first word of "rare old thing" is unlikely; only its last word earns a reward.
 DEAR = ScriptedModel(
     ["rare", "old", "thing", "a", "b", "c"],
     {"": {"a": -0.5, "b": -0.6, "c": -0.7, "rare": -5.0}},
@@ -53,13 +53,13 @@ DEAR = ScriptedModel(
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_phrase_that_is_begun_is_gone_on_with(begun):
+def test_begun_phrases_are_continued(begun):
     redrafter = Redrafter(DEAR, config=DecodeConfig(beams=2, width=6, max_tokens=4, begun=begun))
     found = redrafter(EditPlan("a", (Edit.insert("rare old thing"),)))
     assert (found.text == "rare old thing") is begun
 
 
-def test_a_target_that_its_source_was_no_sibling_of_counts_where_that_is_not_asked_for():
+def test_without_strict_a_target_counts_even_if_its_source_was_no_sibling():
     plan = EditPlan("x", (Edit.substitute("x", "last"),))  # "x" is not among the two likeliest
     redrafter = Redrafter(EAGER, config=DecodeConfig(beams=2, width=2, max_tokens=4))
     assert redrafter(plan).edit_score == 0

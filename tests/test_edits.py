@@ -1,4 +1,4 @@
-"""Edits and plans: what is accepted, what is refused, and what the refusal says."""
+"""Edits and plans: what is accepted, what is refused, and the error messages."""
 
 import math
 import pickle
@@ -42,7 +42,7 @@ def test_an_edit_and_its_json(made, written):
     pytest.param({"insert": "old", "weight": 3}, Edit.insert("old", weight=3.0), id="whole-number-weight"),
     pytest.param({"insert": "old", "span": None, "note": None}, Edit.insert("old"), id="null-means-absent"),
 ])  # fmt: skip
-def test_a_lenient_reading(written, made):
+def test_lenient_parsing(written, made):
     assert Edit.from_json(written) == made
 
 
@@ -55,7 +55,7 @@ def test_lists_become_tuples():
     assert hash(plan) == hash(EditPlan("big", (edit,)))
 
 
-# what stands in the JSON, the field, what is wrong, what to type
+# the JSON, the field, the cause, the next step
 BAD_EDITS = [
     pytest.param({"insert": "old", "wieght": 2}, "wieght", 'unknown key "wieght"', '"weight"', id="unknown-key"),
     pytest.param({"Delete": "old"}, "Delete", 'unknown key "Delete"', 'closest key is "delete"', id="key-in-capitals"),
@@ -72,17 +72,17 @@ BAD_EDITS = [
     pytest.param({"insert": " \t\u00a0"}, "insert", "the phrase is empty", "at least one word", id="only-whitespace"),
     pytest.param({"insert": "a\ud800"}, "insert", 'character 2 of "a\\ud800" is half of a surrogate', "both halves",
                  id="surrogate-in-phrase"),
-    pytest.param({"substitute": "a"}, "with", "does not say what to write", '"with": ["..."]', id="with-missing"),
-    pytest.param({"substitute": "a", "with": []}, "with", "does not say what to write", '"with"', id="with-empty"),
+    pytest.param({"substitute": "a"}, "with", "has no targets", '"with": ["..."]', id="with-missing"),
+    pytest.param({"substitute": "a", "with": []}, "with", "has no targets", '"with"', id="with-empty"),
     pytest.param({"substitute": "a", "with": 5}, "with", "must be a list of strings, but it is the number 5",
                  '"with": ["..."]', id="with-a-number"),
     pytest.param({"substitute": "a", "with": {"b": 1}}, "with", "but it is an object", '"with"', id="with-an-object"),
     pytest.param({"substitute": "a", "with": ["b", 5]}, "with[1]", "must be a string", "in quotes", id="number-target"),
-    pytest.param({"substitute": "a", "with": ["b", " "]}, "with[1]", "phrase is empty", "drop", id="empty-target"),
+    pytest.param({"substitute": "a", "with": ["b", " "]}, "with[1]", "phrase is empty", "remove", id="empty-target"),
     pytest.param({"substitute": "a", "with": ["\udfff"]}, "with[0]", "surrogate", "halves", id="surrogate-in-target"),
-    pytest.param({"insert": "a", "with": ["b"]}, "with", "only a substitution", '"substitute": "a"', id="insert-with"),
+    pytest.param({"insert": "a", "with": ["b"]}, "with", "only substitutions", '"substitute": "a"', id="insert-with"),
     pytest.param({"substitute": "New  York", "with": ["NYC", "new york"]}, "with[1]",
-                 '"New  York" is substituted by itself', '{"insert": "New  York"}', id="substituted-by-itself"),
+                 '"New  York" is replaced by itself', '{"insert": "New  York"}', id="substituted-by-itself"),
     pytest.param({"insert": "a", "weight": -1}, "weight", "not negative, but it is -1", "0.5", id="negative-weight"),
     pytest.param({"insert": "a", "weight": math.nan}, "weight", "must be finite", "0.5", id="weight-nan"),
     pytest.param({"insert": "a", "weight": math.inf}, "weight", "must be finite", "0.5", id="weight-infinite"),
@@ -94,20 +94,20 @@ BAD_EDITS = [
     pytest.param({"insert": "a", "span": [1]}, "span", "must be two integers", "[start, end]", id="span-of-one"),
     pytest.param({"insert": "a", "span": [0, 2.0]}, "span", "must be two integers", "[start, end]", id="span-float"),
     pytest.param({"insert": "a", "span": [False, 2]}, "span", "must be two integers", "[start, end]", id="span-bool"),
-    pytest.param({"insert": "a", "span": [3, 3]}, "span", "[3, 3] holds no character", "start < end", id="span-empty"),
-    pytest.param({"insert": "a", "span": [5, 3]}, "span", "holds no character", "start < end", id="span-backwards"),
+    pytest.param({"insert": "a", "span": [3, 3]}, "span", "[3, 3] is empty", "start < end", id="span-empty"),
+    pytest.param({"insert": "a", "span": [5, 3]}, "span", "is empty", "start < end", id="span-backwards"),
     pytest.param({"insert": "a", "span": [-1, 3]}, "span", "starts before the source", "0 <=", id="span-negative"),
     pytest.param({"insert": "a", "span": [20, 26]}, "span", "[20, 26] ends outside the source, which has 25 characters",
                  "end <= 25", id="span-beyond-the-end"),
-    pytest.param({"split": ""}, "split", "the place is empty", '{"split": true} for anywhere', id="split-empty"),
-    pytest.param({"split": " "}, "split", "the place is empty", '{"split": "which"}', id="split-only-whitespace"),
+    pytest.param({"split": ""}, "split", "the phrase is empty", '{"split": true} for anywhere', id="split-empty"),
+    pytest.param({"split": " "}, "split", "the phrase is empty", '{"split": "which"}', id="split-only-whitespace"),
     pytest.param({"split": False}, "split", "true or a word of the source, but it is false", '{"split": true}',
                  id="split-false"),
     pytest.param({"split": 3}, "split", "but it is the number 3", '{"split": true}', id="split-number"),
     pytest.param({"split": 1}, "split", "but it is the number 1", '{"split": true}', id="split-one-is-not-true"),
     pytest.param({"split": None}, "split", "but it is null", '{"split": true}', id="split-null"),
-    pytest.param({"split": True, "with": ["a"]}, "with", "only a substitution", 'leave "with" out', id="split-with"),
-    pytest.param({"split": True, "span": [0, 3]}, "span", "a split anywhere has no place",
+    pytest.param({"split": True, "with": ["a"]}, "with", "only substitutions", 'leave "with" out', id="split-with"),
+    pytest.param({"split": True, "span": [0, 3]}, "span", "a split anywhere cannot have a span",
                  '{"split": "which", "span": [0, 3]}', id="split-anywhere-with-a-span"),
     pytest.param({"split": "a", "insert": "a"}, None, '"insert" and "split" together', "exactly one",
                  id="split-and-insert"),
@@ -117,7 +117,7 @@ BAD_EDITS = [
 
 
 @pytest.mark.parametrize("bad, field, problem, hint", BAD_EDITS)
-def test_a_bad_edit_says_where_what_and_what_to_type(bad, field, problem, hint):
+def test_errors_of_edits_have_place_cause_and_next_step(bad, field, problem, hint):
     with pytest.raises(PlanError) as caught:
         EditPlan.from_json(plan_of({"insert": "old"}, bad))
     error = caught.value
@@ -125,7 +125,7 @@ def test_a_bad_edit_says_where_what_and_what_to_type(bad, field, problem, hint):
     assert problem in error.problem
     assert hint in error.hint
     assert str(error) == f"{error.field}: {error.problem}\n  {error.hint}"
-    str(error).encode("utf-8")  # escape_control, whatever was in the file
+    str(error).encode("utf-8")  # control characters are escaped
 
 
 @pytest.mark.parametrize("bad, field, problem, hint", [
@@ -137,7 +137,7 @@ def test_a_bad_edit_says_where_what_and_what_to_type(bad, field, problem, hint):
     pytest.param({"source": "a", "\ud800": 1}, "\\ud800", "unknown key", "closest", id="unprintable-key"),
     pytest.param({"source": "a", "edits": {}}, "edits", "must be a list of edits, but it is an object", "brackets",
                  id="edits-not-a-list"),
-    pytest.param({"source": "a", "edits": None}, "edits", "it is null", "[] asks for none", id="edits-null"),
+    pytest.param({"source": "a", "edits": None}, "edits", "it is null", "[] requests none", id="edits-null"),
     pytest.param({"source": "a", "strength": "high"}, "strength",
                  'one of "light", "medium", "strong" or "off", but it is the string "high"', '"strength": "light"',
                  id="strength-of-another-name"),
@@ -145,7 +145,7 @@ def test_a_bad_edit_says_where_what_and_what_to_type(bad, field, problem, hint):
                  id="strength-number"),
     pytest.param({"source": "a", "strength": ["light"]}, "strength", "but it is the list", "leave", id="strength-list"),
 ])  # fmt: skip
-def test_a_bad_plan_says_where_what_and_what_to_type(bad, field, problem, hint):
+def test_errors_of_plans_have_place_cause_and_next_step(bad, field, problem, hint):
     with pytest.raises(PlanError) as caught:
         EditPlan.from_json(bad)
     assert caught.value.field == field
@@ -154,7 +154,7 @@ def test_a_bad_plan_says_where_what_and_what_to_type(bad, field, problem, hint):
 
 
 @pytest.mark.parametrize("make, field", [
-    pytest.param(lambda: Edit("drop", "a"), "kind", id="unknown-kind"),
+    pytest.param(lambda: Edit("remove", "a"), "kind", id="unknown-kind"),
     pytest.param(lambda: Edit.substitute("a"), "with", id="no-target"),
     pytest.param(lambda: Edit("split", True), "split", id="true-is-for-json"),
     pytest.param(lambda: Edit.split(span=(0, 1)), "span", id="split-anywhere-with-a-span"),
@@ -164,7 +164,7 @@ def test_a_bad_plan_says_where_what_and_what_to_type(bad, field, problem, hint):
     pytest.param(lambda: EditPlan("a", [Edit.insert("a"), {"insert": "b"}]), "edits[1]", id="json-among-edits"),
     pytest.param(lambda: EditPlan("a b", [Edit.insert("a", span=(0, 4))]), "edits[0].span", id="span-outside"),
 ])  # fmt: skip
-def test_python_obeys_the_same_rules(make, field):
+def test_python_objects_are_checked_by_the_same_rules(make, field):
     with pytest.raises(PlanError) as caught:
         make()
     assert caught.value.field == field
@@ -173,7 +173,7 @@ def test_python_obeys_the_same_rules(make, field):
 
 @pytest.mark.parametrize("edits, pieces", [
     pytest.param([Edit.insert("old"), Edit.insert("are"), Edit.delete("old")],
-                 ['edit 3 deletes "old" but edit 1 inserts "old" (both without a span)', "Drop one"], id="no-spans"),
+                 ['edit 3 deletes "old" but edit 1 inserts "old" (both without a span)', "Remove one"], id="no-spans"),
     pytest.param([Edit.delete("Old  man"), Edit.insert("old man")],
                  ['edit 2 inserts "old man" but edit 1 deletes "Old  man"'], id="differ-in-case-and-spacing"),
     pytest.param([Edit.insert("old", span=(20, 23)), Edit.delete("old", span=(20, 23))],
@@ -195,7 +195,7 @@ def test_a_conflict_names_both_edits(edits, pieces):
     pytest.param([Edit.insert("old"), Edit.delete("older")], id="a-longer-word"),
     pytest.param([], id="no-edits"),
 ])  # fmt: skip
-def test_counted_not_refused(edits):
+def test_repeated_edits_are_allowed(edits):
     assert EditPlan("a a", edits).edits == tuple(edits)
 
 
@@ -206,7 +206,7 @@ def test_the_worked_example_survives_the_round_trip():
 
 
 @pytest.mark.parametrize("strength", ["light", "medium", "strong", None])
-def test_a_strength_is_written_where_it_is_stated(strength):
+def test_a_strength_is_written_if_stated(strength):
     plan = EditPlan("a", (Edit.split(),), strength)
     assert plan.to_json() == {"source": "a", "edits": [{"split": True}], **({"strength": strength} if strength else {})}
     assert EditPlan.from_json(plan.to_json()) == plan
@@ -219,7 +219,7 @@ weights = st.floats(0, allow_nan=False, allow_infinity=False) | st.integers(0, 9
 
 @st.composite
 def plans(draw):
-    """Any plan that obeys the rules: phrases are numbered so that no two edits meet."""
+    """Any valid plan: phrases are numbered so that no two edits conflict."""
     source = draw(st.text(st.characters(codec="utf-8"), max_size=40))
     edits = []
     for number in range(draw(st.integers(0, 6))):
@@ -266,7 +266,7 @@ def refusal(read, obj):
 
 @pytest.mark.parametrize("read", [Edit.from_json, EditPlan.from_json], ids=["edit", "plan"])
 @given(obj=anything)
-def test_nonsense_is_a_plan_error_and_never_a_crash(read, obj):
+def test_invalid_json_values_raise_plan_errors(read, obj):
     error = refusal(read, obj)
     assert error is None or (error.hint and str(error).encode("utf-8"))
 

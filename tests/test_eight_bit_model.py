@@ -1,4 +1,4 @@
-"""Models stored in 8 bits: small, restored as ordinary ones, and one of them comes with the package."""
+"""Models stored in 8 bits: size, loading as ordinary models, and the bundled one."""
 
 import pytest
 import torch
@@ -26,7 +26,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_weights_come_back_to_within_half_a_step(tmp_path, family):
+def test_weights_are_rounded_to_the_nearest_step(tmp_path, family):
     model = tiny_model_for(family, single_digits())
     model.generation_config.no_repeat_ngram_size = 7
     save_eight_bit_model(model, single_digits(), tmp_path)
@@ -66,29 +66,29 @@ def test_a_weight_takes_a_byte(tmp_path):
     assert (tmp_path / WEIGHTS).stat().st_size < 1.04 * model.num_parameters()
 
 
-def test_groups_of_a_row_have_scales_of_their_own(tmp_path):
-    """Small weights beside a large one are told apart, where one scale for the row would make them all 0."""
+def test_groups_of_a_row_have_their_own_scales(tmp_path):
+    """Small weights in a row with a large one stay distinct; with one scale for the row, all would become 0."""
     weight = torch.tensor([[0.001, -0.002, 0.003, 0.004, 100.0, 50.0, 1.0, 0.0]])
-    for group, zeros in ((None, 5), (4, 1), (3, 5)):  # a row of eight cannot be shared out by threes
+    for group, zeros in ((None, 5), (4, 1), (3, 5)):  # a row of eight cannot be divided into groups of three
         save_eight_bit(tmp_path / "weights", {"one": weight}, group=group)
         restored = load_eight_bit(tmp_path / "weights")["one"]
         assert int((restored == 0).sum()) == zeros
         assert (restored - weight).abs().max() <= 100 / 254
 
 
-def test_weights_too_small_for_a_scale_are_nearly_nothing(tmp_path):
+def test_weights_too_small_for_a_scale_are_nearly_0(tmp_path):
     weight = torch.tensor([[1e-12, -3e-9], [0.0, 0.0]])
     save_eight_bit(tmp_path / "weights", {"one": weight})
     assert (load_eight_bit(tmp_path / "weights")["one"] - weight).abs().max() <= 3e-8
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float64", torch.float16])
-def test_the_type_asked_for(folder, dtype):
+def test_the_requested_dtype(folder, dtype):
     model, _ = load_model(folder, device="cpu", dtype=dtype)
     assert model.dtype == (getattr(torch, dtype) if isinstance(dtype, str) else dtype)
 
 
-def test_loading_says_nothing(folder, capfd):
+def test_loading_prints_nothing(folder, capfd):
     load_model(folder, device="cpu")
     assert capfd.readouterr() == ("", "")
 
@@ -112,7 +112,7 @@ def test_a_damaged_file_is_explained(folder):
 
 
 def test_a_file_that_lacks_weights_is_explained(folder):
-    """transformers would go on with random ones."""
+    """transformers would continue with random ones."""
     weights = load_eight_bit(folder / WEIGHTS)
     del weights["model.decoder.layers.1.fc1.weight"]
     save_eight_bit(folder / WEIGHTS, weights)
@@ -120,23 +120,23 @@ def test_a_file_that_lacks_weights_is_explained(folder):
         load_model(folder)
 
 
-# The one that comes with the package
+# The bundled model
 
 
-def test_no_name_is_the_model_of_the_package(folder, monkeypatch):
+def test_the_default_is_the_bundled_model(folder, monkeypatch):
     monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: folder)
     assert Redrafter(config=CONFIG, device="cpu")(PLAN) == Redrafter(folder, config=CONFIG, device="cpu")(PLAN)
     assert load_model(None, dtype="bfloat16")[0].dtype == torch.bfloat16
 
 
-def test_a_package_without_weights_says_so(tmp_path, monkeypatch):
+def test_a_package_without_weights_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr("redraft.decode.model_loading.bundled", lambda name: tmp_path)
     with pytest.raises(ModelError, match="lacks the bundled model") as caught:
         Redrafter()
     assert "scripted:TABLE.json" in caught.value.hint
 
 
-def test_it_lies_inside_the_package():
+def test_it_is_inside_the_package():
     import redraft
 
     assert bundled("rewriter").is_relative_to(next(iter(redraft.__path__)))

@@ -1,4 +1,4 @@
-"""The examples run from any folder and say what they promise."""
+"""The examples run from any folder and print what is documented."""
 
 import importlib.util
 import subprocess
@@ -73,7 +73,7 @@ def test_every_number_can_be_checked_by_hand(capsys):
 
 
 def test_three_sentences_are_shown_with_their_rewritings(tmp_path, monkeypatch, capsys):
-    """By a small model in place of the one in the package, whose words are not the point here."""
+    """With a small model in place of the bundled one, since the texts do not matter here."""
     import runpy
 
     from redraft.decode.eight_bit_model import save_eight_bit_model

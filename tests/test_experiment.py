@@ -284,8 +284,8 @@ def test_plans_are_remade_when_aligner_or_planner_changes(folder, tmp_path, monk
     for _ in range(2):
         resources().load_or_make_plans(plan, "toy", "tiny")
     assert len(messages) == 1
-    changed = {**experiment_resources._shipped_digests(), part: "another"}
-    monkeypatch.setattr(experiment_resources, "_shipped_digests", lambda: changed)
+    changed = {**experiment_resources._bundled_digests(), part: "another"}
+    monkeypatch.setattr(experiment_resources, "_bundled_digests", lambda: changed)
     resources().load_or_make_plans(plan, "toy", "tiny")
     assert len(messages) == 2
 
@@ -352,7 +352,7 @@ def test_time_limit_and_tables_inserted_into_a_page(run, folder, tmp_path, monke
         ('rivals = ["negative"]', 'rivals = ["nobody"]', '"nobody", which is not known'),
         ('corpus = "rest"', 'corpus = "nowhere"', "the corpus of the sweep delta"),
         ('setting = "delta"', 'setting = "detla"', "Did you mean delta?"),
-        ("strength = [0.3, 0.1]", "strength = [3, 0.1]", "3 is no probability"),
+        ("strength = [0.3, 0.1]", "strength = [3, 0.1]", "3 is not a probability"),
         ("[plans.predicted.rest]", "[plans.predicted.nowhere]", "a corpus in plans.predicted"),
         ("strength = [0.3, 0.1]", "strenght = 0.5", "Did you mean strength?"),
         ("beams = 2", "beams = ", "is not TOML"),

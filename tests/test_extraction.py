@@ -1,4 +1,4 @@
-"""Links to plans: what is kept, deleted and replaced, and the commands around it."""
+"""Plans extracted from links: insertions, deletions, substitutions, splits; and the commands that use links."""
 
 import json
 
@@ -89,7 +89,7 @@ def test_splits_where_the_reference_has_more_sentences(source, target, links, pl
     assert [edit.phrase for edit in splits] == places
     assert all(edit.span is None or source[slice(*edit.span)] == edit.phrase for edit in splits)
     assert tuple(edit for edit in found if edit.kind != "split") == plain
-    assert both[0].shared == both[1].shared
+    assert both[0].kept_elsewhere == both[1].kept_elsewhere
     verdicts = judge(both[1].plan, target)
     assert {verdict.status for verdict in verdicts if verdict.edit.kind == "split"} <= {"satisfied"}
 
@@ -107,16 +107,16 @@ def test_content_words_only():
     assert shown(found) == "artisans>craftsmen -remain -old +many"
 
 
-def test_a_word_kept_and_dropped_is_told_apart_by_spans():
+def test_spans_distinguish_kept_and_deleted_occurrences():
     found = plan("the cat saw the dog", "the cat", "0-0 1-1")
     assert found.kept_elsewhere == 1
     assert [edit.span for edit in found.plan.edits if edit.phrase == "the"] == [(0, 3), (12, 15)]
 
 
-def test_links_whose_words_stand_apart_are_counted():
-    assert plan("gave the plan up", "dropped the plan", "0-0 3-0 1-1 2-2").parted == 1
-    assert plan("dropped it", "gave it up", "0-0 0-2 1-1").parted == 1
-    assert plan("a very old cat", "an old cat", "0-0 1-1 2-1 3-2").parted == 0
+def test_noncontiguous_links_are_counted():
+    assert plan("gave the plan up", "dropped the plan", "0-0 3-0 1-1 2-2").noncontiguous == 1
+    assert plan("dropped it", "gave it up", "0-0 0-2 1-1").noncontiguous == 1
+    assert plan("a very old cat", "an old cat", "0-0 1-1 2-1 3-2").noncontiguous == 0
 
 
 SIGNS = ["the", "The", "cat", "'s", "ran", ".", ",", "-LRB-", "(", "11,000", "well-known", "\x00", "“"]
@@ -124,7 +124,7 @@ WORDS = st.lists(st.sampled_from(SIGNS), max_size=10).map(" ".join)
 
 
 @given(st.data(), WORDS, WORDS, st.sampled_from(["all", "content"]))
-def test_any_links_make_a_plan_that_reads_back(data, source, target, selection):
+def test_plans_of_any_links_survive_the_round_trip(data, source, target, selection):
     pair = SentencePair.of(source, target)
     left, right = len(pair.source_words), len(pair.target_words)
     cells = st.tuples(st.integers(0, max(left - 1, 0)), st.integers(0, max(right - 1, 0)))
@@ -148,8 +148,8 @@ def test_ten_thousand_words():
 @pytest.mark.parametrize(
     "name", ["asset/asset.test.orig asset/asset.test.simp.0", "automets/test.orig automets/test.simp"]
 )
-def test_the_reference_carries_out_its_own_plan(name):
-    """A deleted word may still stand in the reference where no link was seen; all else must be satisfied."""
+def test_the_reference_satisfies_its_own_plan(name):
+    """A deleted word may still be in the reference without a link; all other edits must be satisfied."""
     source, target = (str(FOLDER / part) for part in name.split())
     met, total = 0, 0
     for pair in read_aligned(source, target):
@@ -165,7 +165,7 @@ def test_the_reference_carries_out_its_own_plan(name):
 # ---- files and commands ----
 
 
-def test_words_as_they_stand():
+def test_words_separated_by_spaces():
     text = "a  dog's 11 , 000"
     assert [text[word.start : word.end] for word in split_at_spaces(text)] == ["a", "dog's", "11", ",", "000"]
 
@@ -211,19 +211,19 @@ MISTAKES = [
     (["align", "--input", "three.tsv", "--aligner", "exact"], "three.tsv, line 1: has 2 tabs"),
     (["align", "--input", "latin.tsv", "--aligner", "exact"], "latin.tsv, line 2: not UTF-8"),
     (["plan", "extract", "--source", "a.txt"], "Missing option '--reference'"),
-    (["plan", "extract", "--source", "-", "--reference", "-", "--aligner", "exact"], "both files are standard input"),
+    (["plan", "extract", "--source", "-", "--reference", "-", "--aligner", "exact"], "are both standard input"),
     (
         ["plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--words", "some"],
         "Invalid value for '--words'",
     ),
     (["plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--html", "b.txt"], "is also an input"),
     (["train-aligner", "--gold", "x"], "Missing option '--encoder'"),
-    (["train-aligner", "--gold", "x", "--encoder", "y", "--out", "z"], "lacks wiki-train.tsv"),
+    (["train-aligner", "--gold", "x", "--encoder", "y", "--out", "z"], "missing wiki-train.tsv"),
 ]
 
 
 @pytest.mark.parametrize("argv, problem", MISTAKES)
-def test_mistakes_are_told(command, tmp_path, argv, problem):
+def test_errors_are_reported(command, tmp_path, argv, problem):
     (tmp_path / "three.tsv").write_text("a\tb\tc\n", encoding="utf-8")
     (tmp_path / "latin.tsv").write_bytes(b"a\tb\ncaf\xe9\tb\n")
     for name in ("a.txt", "b.txt"):
@@ -233,12 +233,12 @@ def test_mistakes_are_told(command, tmp_path, argv, problem):
     assert problem in err
 
 
-def test_files_of_different_length_keep_what_came_before(command, tmp_path):
+def test_files_of_different_length_keep_earlier_results(command, tmp_path):
     (tmp_path / "a.txt").write_text("a\nb\nc\n", encoding="utf-8")
     (tmp_path / "b.txt").write_text("a\nb\n", encoding="utf-8")
     status, out, err = command("plan", "extract", "--source", "a.txt", "--reference", "b.txt", "--aligner", "exact")
     assert status == 2
     assert len(out.splitlines()) == 2
-    assert "b.txt ends after line 2, but a.txt goes on" in err
-    with pytest.raises(CorpusError, match="goes on"):
+    assert "b.txt ends after line 2, but a.txt has more lines" in err
+    with pytest.raises(CorpusError, match="has more lines"):
         list(read_aligned("b.txt", "a.txt"))

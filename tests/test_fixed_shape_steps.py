@@ -1,4 +1,4 @@
-"""Steps in fixed buffers, and on a GPU replayed from graphs, give what steps launched one by one give."""
+"""Steps in fixed buffers, on a GPU replayed from graphs, equal steps launched one by one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BATCHES = [
 
 
 def outputs(redrafter: Redrafter, method: str) -> list[list[tuple[str, float, float]]]:
-    """Three rounds over both batches: a shape is captured when it comes again, and then used with other plans."""
+    """Three rounds over both batches: a shape is captured at its second use, and then reused with other plans."""
     found = []
     for batch in [*BATCHES, *BATCHES, *BATCHES]:
         done = redrafter.rewrite(batch, method=method, max_tokens=9, candidates=3)
@@ -65,7 +65,7 @@ def test_the_searchs_own_step_is_replayed(method: str, monkeypatch: pytest.Monke
     assert outputs(redrafter, method) == found
 
 
-def test_processors_keep_a_model_out_of_graphs() -> None:
+def test_models_with_processors_do_not_use_graphs() -> None:
     tokenizer = TOKENIZERS["byte-level"]()
     model = tiny_model_for("bart", tokenizer)
     model.generation_config.suppress_tokens = [7]

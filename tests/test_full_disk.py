@@ -29,7 +29,7 @@ TRIED = ("tune", "--model", SCRIPTED, "--plan", PLANS, "--reference", "reference
 
 @contextmanager
 def small_disk(size):
-    """Room for files of so many bytes: larger ones fail as on a full disk. Also those that pytest itself writes to."""
+    """Limit the size of files: larger ones fail as on a full disk, including those that pytest itself writes."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
@@ -108,7 +108,7 @@ def test_every_writer_names_its_file(tmp_path, write):
     with pytest.raises(OSError, match="File too large") as caught, small_disk(20_000):
         write(path)
     assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(path))
-    assert not list(tmp_path.glob(".*"))  # nothing half done is left behind
+    assert not list(tmp_path.glob(".*"))  # no partial file is left
 
 
 def test_a_model_that_has_no_room(tmp_path):
@@ -119,7 +119,7 @@ def test_a_model_that_has_no_room(tmp_path):
     assert caught.value.filename == str(folder.checkpoint / "model")
 
 
-def test_commands_that_go_on_say_so(tmp_path):
+def test_resumable_commands_say_how_to_resume(tmp_path):
     with pytest.raises(ConfigError) as caught, explain_full_disk(str(tmp_path)), open(tmp_path / "f", "w"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert str(caught.value) == (

@@ -1,4 +1,4 @@
-"""Files changed at random, with a fixed seed: what reads them gives a right answer or a RedraftError, in its time."""
+"""Randomly changed files, with a fixed seed: reading gives a valid result or a RedraftError within the time limit."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def packed(text: str) -> bytes:
 
 
 def plans(path: Path) -> None:
-    """What is read can be written and read again; spans are checked or refused."""
+    """Plans that can be read survive the round trip; spans are valid or refused."""
     for one in read_plans(path):
         assert EditPlan.from_json(json.loads(json.dumps(one.to_json()))) == one
         with suppress(PlanError):
@@ -90,7 +90,7 @@ def plans(path: Path) -> None:
 
 
 def user_constraints(path: Path, kind: str) -> None:
-    """Edits stand where they say."""
+    """Edits are at their spans."""
     found = UserConstraints.read(**{kind: path})
     for edit in found.apply_to(EditPlan(SENTENCE)).edits:
         assert edit.span
@@ -169,7 +169,7 @@ KINDS: dict[str, tuple[str, str | bytes, Callable[[Path], Any]]] = {
     "experiment": ("e.toml", EXPERIMENT, read_description),
 }
 
-# What has hurt somebody, somewhere: put between the bytes of a good file.
+# Known troublesome bytes, inserted into valid files.
 ODD = [
     b"\0",
     b"\n",
@@ -267,7 +267,7 @@ REFUSED = "refused"
 
 
 def problem_with(read: Callable[[Path], Any], path: Path) -> str:
-    """What is wrong with how a file is read; nothing where it is read, or refused with a next step."""
+    """The problem with reading a file: empty if there is none, REFUSED if the error has a next step."""
     try:
         with within(SECONDS):
             read(path)

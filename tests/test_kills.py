@@ -1,4 +1,4 @@
-"""Commands that are killed lose no row, write none twice and tear none; kills.py has the commands, and kills more."""
+"""Killed commands neither lose, duplicate nor truncate rows; kills.py has the commands and a longer version."""
 
 import os
 import sys
@@ -12,10 +12,10 @@ TIMES = 2
 
 @pytest.fixture(autouse=True)
 def found_by_the_server(monkeypatch):
-    """The server that processes are forked from imports what is preloaded."""
+    """Makes preloading.py importable for the fork server."""
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, sys.path)))
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "plan-predict"])  # which loads the shipped planner
-def test_a_killed_command_is_started_again_and_nothing_is_lost_doubled_or_torn(name, tmp_path):
+@pytest.mark.parametrize("name", [name for name in CASES if name != "plan-predict"])  # it loads the bundled planner
+def test_a_killed_command_resumes_without_lost_duplicate_or_truncated_rows(name, tmp_path):
     assert Attack(CASES[name], tmp_path).kill(TIMES) == TIMES

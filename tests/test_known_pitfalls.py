@@ -1,4 +1,4 @@
-"""What users of other constrained decoders were hurt by, one story each (DESIGN, section 3)."""
+"""Known bugs of other constrained decoders, one test for each."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def redrafter(family: str, kind: str, **settings: Any) -> Redrafter:
 
 
 def some_plans() -> list[EditPlan]:
-    """Plans of every make, with empty ones between."""
+    """Plans of all kinds, some of them empty."""
     edits = (
         (Edit.insert("old"), Edit.delete("remains"), Edit.substitute("man", "he")),
         (),
@@ -80,7 +80,7 @@ def some_plans() -> list[EditPlan]:
 
 @torch.no_grad()
 def teacher_forced(redraft_: Redrafter, source: str, tokens: Sequence[int], limit: int) -> float:
-    """What the model itself says of a text, read in one go; BART's forced end costs nothing."""
+    """The model's log-probability of a text in one forward pass; BART's forced end counts 0."""
     model, tokenizer = redraft_.model, redraft_.tokenizer
     inputs = tokenizer([source], return_tensors="pt")
     if model.config.is_encoder_decoder:
@@ -108,7 +108,7 @@ def test_candidates_differ_as_text_and_carry_the_models_own_score(family: str, k
             assert candidate.log_prob == pytest.approx(expected, abs=1e-4)
 
 
-def test_candidates_that_read_the_same_are_one() -> None:
+def test_candidates_with_equal_text_are_merged() -> None:
     """Two tokens, one text: a model may spell a word in more ways than one."""
     tokenizer = tokenizer_of(KINDS[0])
     tokens = {text: token for token, text in enumerate(compiler_for(tokenizer).vocabulary.texts) if text}
@@ -131,7 +131,7 @@ def seen(found: Sequence[redraft.Result]) -> list[Any]:
 
 @each_family
 @pytest.mark.parametrize("method", METHODS)
-def test_a_batch_gives_what_its_sentences_give_one_by_one(family: str, kind: str, method: str) -> None:
+def test_a_batch_gives_the_results_of_single_sentences(family: str, kind: str, method: str) -> None:
     """Shuffled, of mixed length and so padded, with empty plans between."""
     redraft_ = redrafter(family, kind, method=method, candidates=3)
     plans = some_plans()
@@ -148,7 +148,7 @@ def test_a_batch_gives_what_its_sentences_give_one_by_one(family: str, kind: str
 
 @pytest.mark.parametrize("end", ["always", "likeliest", "met"])
 def test_edits_that_cannot_be_encoded_do_not_depend_on_the_batch(end: str) -> None:
-    """Alone in a batch they left the search without anything to follow, and the end rule was forgotten."""
+    """Alone in a batch, they left the search without clauses, and the end rule was not applied."""
     model = DreamingModel(["the", "old", "house"], 1)
     redraft_ = Redrafter(model, config=DecodeConfig(beams=3, candidates=3, max_tokens=8, end=end))
     hopeless, other = EditPlan("a", (Edit.insert("unheard"),)), EditPlan("b", (Edit.insert("old house"),))
@@ -162,7 +162,7 @@ def test_edits_that_cannot_be_encoded_do_not_depend_on_the_batch(end: str) -> No
 
 
 def long_phrase_model(first: float) -> tuple[ScriptedModel, str]:
-    """Once in the phrase it goes on by itself; outside, small talk is likelier than its first word."""
+    """Continues the phrase once it has begun; before that, other words are more likely than its first word."""
     words = [f"w{number}" for number in range(60)]
     talk = {"so": -1.2, "it": -1.9, "is": -2.0, "</s>": -2.1, "w0": first}
     rows: dict[str, dict[str, float]] = dict.fromkeys(("so", "it", "is"), talk)
@@ -195,7 +195,7 @@ ALTERNATIVES = ("1 2 3 4", "2 3 5", "3 6", "7")
 
 
 def counting_model() -> ScriptedModel:
-    """Likes to write 1 2 3 5, with 9 among the siblings everywhere."""
+    """Prefers to write 1 2 3 5, with 9 among the siblings everywhere."""
     likes = {"": "1", "1": "2", "2": "3", "3": "5", "5": "</s>"}
     rows = {last: {word: -0.1, "8": -3.0, "9": -4.0} for last, word in likes.items()}
     start = rows.pop("")
@@ -223,13 +223,13 @@ def test_of_overlapping_deletions_the_one_that_is_written_counts() -> None:
     assert {verdict.status for verdict in found.verdicts} == {"satisfied"}
 
 
-# Where a phrase lands
+# Position of a phrase
 
 
 @pytest.mark.parametrize("words", range(1, 6))
 @pytest.mark.parametrize("method", ["edit", "neurologic"])
 def test_a_phrase_lands_mid_sentence_where_it_is_likeliest(method: str, words: int) -> None:
-    """It may stand anywhere, at the ends too, but fits best behind "man"."""
+    """It may be anywhere, also at the start or end, but is most likely after "man"."""
     phrase = [f"p{number}" for number in range(words)]
     sentence = ["the", "man", "is", "here", "."]
     rows = {
@@ -291,7 +291,7 @@ def shaken_search(model: ScriptedModel, plans: Sequence[CompiledPlan], config: D
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("seed", range(8))
-def test_state_survives_a_permutation_of_the_beam_at_each_step(seed: int, method: str) -> None:
+def test_permuting_the_beam_at_each_step_changes_nothing(seed: int, method: str) -> None:
     model = DreamingModel(["the", "old", "house", "is", "up", "there", "."], seed)
     plans = [
         EditPlan("s", (Edit.insert("old house"), Edit.delete("house"), Edit.delete("is up"))),
@@ -365,7 +365,7 @@ def test_a_longer_word_may_still_be_written(kind: str, method: str, liked: str) 
 
 @each_kind
 def test_ban_token_forbids_the_last_token_even_of_a_longer_word(kind: str) -> None:
-    """Kajiwara's own rule, kept to compare with: it is why `ban="word"` is ours."""
+    """The original rule of Kajiwara (2019), kept for comparison; it is the reason for `ban="word"`."""
     tokens = compiler_for(tokenizer_of(kind)).vocabulary.encode(["they remain", "they remained here"])
     if tokens[1][: len(tokens[0])] != tokens[0]:
         pytest.skip("remained does not go on from remain in these tokens")
@@ -412,7 +412,7 @@ def test_end_of_text_on_the_very_last_allowed_step(method: str) -> None:
 
 
 @each_kind
-def test_a_word_that_could_go_on_is_settled_by_the_end_on_the_last_step(kind: str) -> None:
+def test_a_pending_word_is_settled_by_the_end_on_the_last_step(kind: str) -> None:
     tokens = compiler_for(tokenizer_of(kind)).vocabulary.encode(["they remain"])[0]
     model = model_that_likes(kind, "they remain", "they stay")
     plan = EditPlan("they remain", (Edit.insert("remain"),))
@@ -480,11 +480,11 @@ def test_special_tokens_in_a_phrase_are_an_error(kind: str, place: str, edit: An
         Redrafter(model, tokenizer)(EditPlan("s", (edit(phrase),)))
 
 
-# What the user brings along
+# Logits processors of the user
 
 
 class Forbid(LogitsProcessor):
-    """Never these tokens."""
+    """A logits processor that forbids these tokens."""
 
     def __init__(self, tokens: Sequence[int]) -> None:
         self.tokens = list(tokens)
@@ -496,7 +496,7 @@ class Forbid(LogitsProcessor):
 
 
 @each_family
-def test_a_users_logits_processors_are_honoured(family: str, kind: str) -> None:
+def test_logits_processors_of_the_user_are_applied(family: str, kind: str) -> None:
     model, tokenizer, plan = model_of(family, kind), tokenizer_of(kind), some_plans()[2]
     plain_ = redrafter(family, kind, max_tokens=10)
     usual = {token for candidate in plain_(plan, candidates=4).candidates for token in candidate.tokens}

@@ -1,4 +1,4 @@
-"""Licences: every source of a training is attributed, and the tables hold words and numbers only."""
+"""Licences: every training source is attributed, and tables contain only words and numbers."""
 
 import lzma
 import re
@@ -8,8 +8,8 @@ import pytest
 from training.settings import read_recipe
 
 ROOT = Path(__file__).resolve().parent.parent
-SHIPPED = sorted(path for path in (ROOT / "src" / "redraft").glob("models/*") if (path / "README.md").exists())
-TABLES = {path.name: path for folder in SHIPPED for path in folder.glob("*.tsv.xz")}
+BUNDLED = sorted(path for path in (ROOT / "src" / "redraft").glob("models/*") if (path / "README.md").exists())
+TABLES = {path.name: path for folder in BUNDLED for path in folder.glob("*.tsv.xz")}
 NUMBER = re.compile(r"-?[0-9]*")
 LONGEST = 6  # words of a phrase
 
@@ -27,18 +27,19 @@ def attributed():
 
 def named_in_cards():
     """The tags in the tables of data of all model cards."""
-    data = "".join((folder / "README.md").read_text(encoding="utf-8").split("## Data")[1] for folder in SHIPPED)
+    data = "".join((folder / "README.md").read_text(encoding="utf-8").split("## Data")[1] for folder in BUNDLED)
     rows = (line for line in data.splitlines() if line.startswith("| "))
-    return {tag for row in rows for tag in re.findall(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+){1,}\b", row)}
+    first_cells = (row.split("|")[1] for row in rows)
+    return {tag for cell in first_cells for tag in re.findall(r"\b[a-z][a-z0-9]*(?:_[a-z0-9]+){1,}\b", cell)}
 
 
 def tags_of_the_recipe():
     recipe = read_recipe()
-    return {tag for step in ("teacher", "student", "told") for tag in recipe[step]["corpora"]}
+    return {tag for step in ("teacher", "student", "plan_reading") for tag in recipe[step]["corpora"]}
 
 
 def test_every_tag_is_attributed():
-    assert len(SHIPPED) == 4
+    assert len(BUNDLED) == 4
     assert len(named_in_cards()) > 10
     assert named_in_cards() <= set(attributed())
     assert tags_of_the_recipe() <= set(attributed())
@@ -59,7 +60,7 @@ def test_every_card_names_the_licence(name):
     assert "](../../../../LICENSE-MODELS.md)" in card
 
 
-# ---- what the tables hold ----
+# ---- contents of the tables ----
 
 
 def cells(name):
@@ -67,11 +68,11 @@ def cells(name):
 
 
 def phrases(name, row):
-    """The cells of a row that hold words; all others must be numbers."""
+    """The cells of a row that contain words; all others must be numbers."""
     if name in ("common_names.tsv.xz", "reviewed_targets.tsv.xz"):
         return [phrase.strip() for cell in row for phrase in cell.split(";")]
     if name == "wordnet_relations.tsv.xz":
-        if row[0] == "_":  # a word, and what stands before it in fixed terms
+        if row[0] == "_":  # a word, and the words before it in fixed terms
             return [row[1], *(phrase.strip() for phrase in row[2].split(";"))]
         words = " ".join(row[1:]).split()
         assert not {"the", "of"} & set(words), row  # a list of words, no definition
@@ -82,12 +83,12 @@ def phrases(name, row):
 
 
 @pytest.mark.parametrize("name", sorted(TABLES))
-def test_tables_hold_words_and_numbers(name):
+def test_tables_contain_words_and_numbers(name):
     assert f"`{name}`" in licence_page()
     longest = max((phrase for row in cells(name) for phrase in phrases(name, row)), key=lambda one: len(one.split()))
     assert len(longest.split()) <= LONGEST, longest
 
 
-def test_nothing_else_that_is_shipped_holds_text():
-    names = {path.name for folder in SHIPPED for path in folder.iterdir()} - set(TABLES)
+def test_no_other_bundled_file_contains_text():
+    names = {path.name for folder in BUNDLED for path in folder.iterdir()} - set(TABLES)
     assert {Path(name).suffix for name in names} == {".json", ".log", ".md", ".safetensors"}

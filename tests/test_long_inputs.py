@@ -61,18 +61,18 @@ def test_a_text_that_fits_stays_whole(text):
     pytest.param("It cost 11,000 crowns in 1990 or so", 4, None, id="no-place"),
     pytest.param("So, it cost 11,000 crowns in 1990 or so", 4, None, id="no-place-in-one-half"),
 ])  # fmt: skip
-def test_where_a_text_is_parted(text, limit, pieces):
+def test_where_a_text_is_split(text, limit, pieces):
     assert split_long_text(text, words_at_most(limit)) == pieces
 
 
-def test_long_texts_take_no_deep_recursion():
+def test_long_texts_need_no_deep_recursion():
     text = "an old man, " * 5000
     pieces = split_long_text(text, words_at_most(90))
     assert "".join(pieces) == text
     assert len(pieces) < 400
 
 
-# By a model's own count
+# In tokens of a model
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def redrafter():
     return Redrafter(tiny_model_for("bart", tokenizer), tokenizer, config=DecodeConfig(beams=2, max_tokens=4))
 
 
-def test_what_the_model_reads_is_left_alone(redrafter):
+def test_text_that_fits_the_model_is_not_split(redrafter):
     assert pieces_of(redrafter, " the old man, and the king ") == [" the old man, and the king "]
 
 
@@ -101,7 +101,7 @@ def test_the_limit_itself_is_read(redrafter):
     assert pieces_of(redrafter, f"1{text} 1") == [f"1{text} 1"]
 
 
-def test_a_decoder_only_model_has_its_sentence_whole():
+def test_text_for_decoder_only_models_is_not_split():
     tokenizer = single_digits()
     text = "the old man, " * 60
     assert pieces_of(Redrafter(tiny_model_for("gpt2", tokenizer), tokenizer), text) == [text]
@@ -110,7 +110,7 @@ def test_a_decoder_only_model_has_its_sentence_whole():
 PARTED = EditPlan("a b ; c d", (Edit.insert("a", span=(0, 1)), Edit.delete("d", span=(8, 9))))
 
 
-def test_edits_go_with_the_piece_they_stand_in():
+def test_edits_belong_to_the_piece_of_their_span():
     assert split_plan(PARTED, ["a b ;", "c d"]) == [
         EditPlan("a b ;", (Edit.insert("a", span=(0, 1)),)),
         EditPlan("c d", (Edit.delete("d", span=(2, 3)),)),
@@ -141,7 +141,7 @@ def test_splits_anywhere_go_to_different_pieces():
     assert [len(part.edits) for part in split_plan(plan, ["a b ;", "c d e f ;", "g"])] == [1, 1, 0]
 
 
-def test_plans_of_pieces_are_united_and_divided_again():
+def test_plans_of_pieces_are_joined_and_split_again():
     pieces = ["a b ;", "c a"]
     plans = [
         EditPlan("a b ;", (Edit.split(), Edit.insert("a", span=(0, 1))), "strong"),
@@ -152,7 +152,7 @@ def test_plans_of_pieces_are_united_and_divided_again():
     assert split_plan(whole, pieces) == plans
 
 
-def test_splits_stay_in_their_order():
+def test_splits_keep_their_order():
     plan = EditPlan("a b", (Edit.split(), Edit.insert("a", span=(0, 1)), Edit.split("b")))
     assert split_plan(plan, ["a b"]) == [plan]
 

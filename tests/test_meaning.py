@@ -1,4 +1,4 @@
-"""The meaning check: what it says of texts, how it is weighed, on every door, and how it is trained."""
+"""The meaning check: results, weights, features, and training."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def test_a_reversed_meaning_gives_an_alarm_with_words_and_a_reason(check, source
     assert found.why
     assert found.words
     assert all(source[start:end] in found.words for start, end in found.source)
-    assert all(output[start:end] in found.words for start, end in found.text)
+    assert all(output[start:end] in found.words for start, end in found.output)
 
 
 @pytest.mark.parametrize("source, output", KEPT)
-def test_a_right_simplification_gives_none(check, source, output):
+def test_a_correct_simplification_gives_no_alarm(check, source, output):
     assert not check(source, output).alarm
 
 
@@ -82,7 +82,7 @@ def test_a_right_simplification_gives_none(check, source, output):
         pytest.param("", "It is so.", 1.0, "the source is empty", id="source empty"),
     ],
 )
-def test_texts_that_need_no_reading(check, source, output, risk, why):
+def test_equal_and_empty_texts(check, source, output, risk, why):
     found = check(source, output)
     assert (found.risk, found.why) == (risk, why)
     assert found.alarm == bool(risk)
@@ -95,12 +95,12 @@ def test_a_text_too_long_is_judged_by_rules_and_says_so(check):
     assert "not" in found.words
 
 
-def test_no_string_is_an_error(check):
-    with pytest.raises(ConfigError, match="no string"):
+def test_values_other_than_strings_are_errors(check):
+    with pytest.raises(ConfigError, match="a text to check is null"):
         check("It is so.", None)
 
 
-def test_words_that_must_stay(check):
+def test_words_to_keep(check):
     found = check("The bank keeps the deposit here.", "The bank keeps the money here.", stays=["deposit", "loan"])
     assert found.alarm
     assert "“deposit” was to stay" in found.why
@@ -114,7 +114,7 @@ def test_the_order_and_the_batch_change_nothing(check):
     assert together == pytest.approx(alone, abs=0.03)  # bfloat16
 
 
-def test_json_has_what_is_promised():
+def test_json_fields():
     found = Meaning(0.83456, True, "a reason", ((0, 2),), ((3, 5),), ("a", "b")).to_json()
     assert found == {"risk": 0.8346, "alarm": True, "words": ["a", "b"], "why": "a reason",
                      "spans": {"source": [[0, 2]], "output": [[3, 5]]}}  # fmt: skip
@@ -128,7 +128,7 @@ def test_the_risk_is_a_weighted_sum():
     assert weights.risk({"question": 1.0}) > weights.risk({})  # a kind that no example had
 
 
-def test_word_facts_tell_what_explains_a_new_word(planner):
+def test_word_facts_explain_new_words(planner):
     facts = WordFacts.of_planner(planner)
     source, output = facts.of(["He", "purchased", "it", "."], ["He", "bought", "it", "."])
     assert source[1, :3].tolist() == [1, 1, 0]
@@ -165,11 +165,11 @@ def pair(source: str, target: str, tag: str = "distilled_medium") -> TaggedPair:
                      "shortened", id="shortened"),
     ],
 )  # fmt: skip
-def test_pairs_are_sorted(planner, one, sort):
+def test_pairs_are_classified(planner, one, sort):
     assert faithfulness(one, WordFacts.of_planner(planner)) == sort
 
 
-def test_a_pair_turned_round_adds_what_comes_from_nowhere():
+def test_a_swapped_pair_adds_content():
     long, short = (
         words_of("The old man bought a large house near the quiet river."),
         words_of("The man bought a house."),
@@ -177,7 +177,7 @@ def test_a_pair_turned_round_adds_what_comes_from_nowhere():
     found = with_additions(long, short)
     assert found is not None
     assert found.altered
-    assert {found.text[at] for at in found.wrong or ()} == {"old", "large", "quiet", "river"}
+    assert {found.output[at] for at in found.wrong or ()} == {"old", "large", "quiet", "river"}
     assert with_additions(short, long) is None
 
 
@@ -274,7 +274,7 @@ def test_each_origin_of_judged_rewritings_is_drawn_as_often():
     assert 150 < sum(row.kind == "few" for row in drawn) < 250
 
 
-def test_a_training_goes_on_from_an_earlier_check(planner, check, tmp_path: Path, monkeypatch):
+def test_training_can_start_from_an_earlier_check(planner, check, tmp_path: Path, monkeypatch):
     said: list[str] = []
     settings = CheckerTraining(steps=1, batch=4, held_out=40, learning_rate=0.0, head_learning_rate=0.0)
     examples = toy_pairs(900), toy_examples(200), toy_examples(200)
@@ -287,7 +287,7 @@ def test_a_training_goes_on_from_an_earlier_check(planner, check, tmp_path: Path
     assert before.altered == pytest.approx(after.altered, abs=0.2)  # nothing learned, 8 bits and a mean lie between
 
 
-def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkeypatch):
+def test_a_stopped_training_resumes(planner, tmp_path: Path, monkeypatch):
     from redraft.fit.checker import checker_training as checker
 
     monkeypatch.setattr(checker, "_SAVE_EVERY", 2)
@@ -335,6 +335,6 @@ def test_a_training_goes_on_where_it_was_stopped(planner, tmp_path: Path, monkey
     assert 0 <= found.risk <= 1
 
 
-def test_too_little_to_learn_from_is_an_error(planner, tmp_path: Path):
+def test_too_few_examples_are_an_error(planner, tmp_path: Path):
     with pytest.raises(ConfigError, match="too few"):
         train_checker(toy_pairs(5), toy_examples(5), toy_examples(5), tmp_path, planner=planner, say=lambda line: None)

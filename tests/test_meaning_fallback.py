@@ -1,4 +1,4 @@
-"""Which text is given when the first may not say the same."""
+"""The text that is returned if the first candidate has an alarm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from redraft.simplify.meaning_fallback import prefer_safe_candidates
 
 
 class Suspicious:
-    """A check that gives an alarm for every output with one of these words; it remembers what it was asked."""
+    """A check that gives an alarm for every output with one of these words; it records the checked texts."""
 
     def __init__(self, *words: str, source: tuple[tuple[int, int], ...] = ()) -> None:
         self.words, self.source, self.asked = words, source, []
@@ -43,7 +43,7 @@ def given(check: Suspicious, plan: EditPlan, *texts: str) -> Result:
 PLAN = EditPlan("They begin the big task.", (predicted("begin", "end", 0.9), predicted("big", "large", 0.2)))
 
 
-def test_the_first_text_stays_where_nothing_speaks_against_it():
+def test_the_first_text_without_an_alarm_stays_first():
     found = given(Suspicious("end"), PLAN, "They start the large task.", "They end it.")
     assert found.text == "They start the large task."
     assert found.meaning == SAME
@@ -56,21 +56,21 @@ def test_the_next_text_without_an_alarm_is_given():
     assert [one.text for one in found.candidates] == ["They start the large task.", "They end the large task."]
 
 
-def test_predicted_edits_are_given_up_those_to_blame_first():
+def test_predicted_edits_are_dropped_at_the_words_concerned_first():
     check = Suspicious("end", source=((5, 10),))  # begin
     assert given(check, PLAN, "They end the large task.").text == "They begin the large task."
-    check = Suspicious("end")  # nothing is named, so the unlikelier edit goes first
+    check = Suspicious("end")  # no word is blamed, so the less probable edit is dropped first
     assert given(check, PLAN, "They end the large task.").text == "They begin the big task."
 
 
-def test_the_source_stays_with_the_reason_where_nothing_can_be_trusted():
+def test_the_source_is_the_last_resort():
     found = given(Suspicious("end", "large"), PLAN, "They end the large task.")
     assert found.text == PLAN.source
     assert found.unchanged == "what the model wrote may not say the same: end is wrong"
     assert found.meaning == SAME
 
 
-def test_what_a_person_asked_for_is_done_and_is_no_alteration():
+def test_requested_edits_are_kept_and_cause_no_alarm():
     plan = EditPlan(PLAN.source, (Edit.substitute("begin", "end"), predicted("big", "large", 0.2)))
     check = Suspicious("end", "large")
     found = given(check, plan, "They end the large task.")
@@ -79,13 +79,13 @@ def test_what_a_person_asked_for_is_done_and_is_no_alteration():
     assert check.asked[0] == ("They end the big task.", "They end the large task.")
 
 
-def test_a_text_that_ignores_a_request_is_not_taken_for_being_safe():
+def test_a_safe_text_must_satisfy_the_requests():
     plan = EditPlan(PLAN.source, (Edit.substitute("begin", "end"),))
     found = given(Suspicious("finally"), plan, "They finally end the big task.", "They begin the big task.")
     assert found.text == "They end the big task."
 
 
-def test_an_alarm_stays_visible_where_every_text_has_one():
+def test_the_alarm_remains_if_every_text_has_one():
     class Always(Suspicious):
         def check(self, pairs):
             yield from (Meaning(0.8, True, "who knows") for _ in pairs)
@@ -104,7 +104,7 @@ def test_an_alarm_stays_visible_where_every_text_has_one():
         pytest.param([0.8, 0.9], True, "wrong 0.8; wrong 0.9", id="both"),
     ],
 )
-def test_the_worst_piece_decides(risks: list[float], alarm: bool, why: str):
+def test_the_piece_with_the_highest_risk_counts(risks: list[float], alarm: bool, why: str):
     plan = EditPlan("It is.")
     parts = []
     for risk in risks:

@@ -1,4 +1,4 @@
-"""Too little memory is a message: found before a search begins, or told when it runs out."""
+"""Out of memory is an error message, before a search starts or during it."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ OF_TORCH = "[enforce fail at alloc_cpu.cpp] . DefaultCPUAllocator: can't allocat
         (ValueError("DefaultCPUAllocator"), False),
     ],
 )
-def test_errors_of_memory_are_known(error: Exception, is_one: bool) -> None:
+def test_memory_errors_are_recognised(error: Exception, is_one: bool) -> None:
     assert is_out_of_memory(error) is is_one
 
 
-def test_torch_says_so_in_known_words() -> None:
+def test_the_messages_of_torch_are_recognised() -> None:
     with pytest.raises(RuntimeError) as error:
         torch.empty(1 << 60, dtype=torch.uint8)
     assert is_out_of_memory(error.value)
@@ -46,28 +46,28 @@ def test_running_out_of_memory_is_a_message(
     def search(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(Redrafter, "_decode", search)
+    monkeypatch.setattr(Redrafter, "_search", search)
     assert main(["simplify", "--model", SCRIPTED, "The artisans remain old ."]) == 2
     err = capsys.readouterr().err
-    assert "the memory is too small: " in err
+    assert "out of memory: " in err
     assert "--batch-size" in err
 
 
-def test_other_errors_stay_what_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_errors_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
     def search(*_: object, **__: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(Redrafter, "_decode", search)
+    monkeypatch.setattr(Redrafter, "_search", search)
     with pytest.raises(RuntimeError, match="a bug"):
         main(["simplify", "--model", SCRIPTED, "The artisans remain old ."])
 
 
-def test_a_search_that_does_not_fit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     redrafter = Redrafter(SCRIPTED, config=DecodeConfig(beams=50, max_tokens=1_000))
     monkeypatch.setattr(search, "free_memory", lambda device: 1_000_000)
     with pytest.raises(ConfigError, match=r"50 beams of up to 1,000 tokens for 1 sentences .*\n  Lower beams"):
         redrafter("The artisans remain old .")
-    monkeypatch.setattr(search, "free_memory", lambda device: None)  # nobody says
+    monkeypatch.setattr(search, "free_memory", lambda device: None)  # the system does not report it
     assert redrafter("The artisans remain old .").text
 
 

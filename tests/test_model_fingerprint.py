@@ -1,4 +1,4 @@
-"""A model is told from another by what it is, not by its name."""
+"""A model is identified by its content, not by its name."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def test_each_file_of_a_model_counts(model, name):
     assert fingerprint(str(model)) != before
 
 
-def test_a_file_more_or_under_another_name_counts(model):
+def test_added_and_renamed_files_count(model):
     before = fingerprint(str(model))
     (model / "adapter_config.json").write_text("{}")
     more = fingerprint(str(model))
@@ -42,7 +42,7 @@ def test_a_file_more_or_under_another_name_counts(model):
     assert len({one["model"] for one in (before, more, fingerprint(str(model)))}) == 3
 
 
-def test_what_is_no_part_of_a_model_does_not_count(model, tmp_path):
+def test_other_files_do_not_count(model, tmp_path):
     before = fingerprint(str(model))
     for name in ("README.md", "log.jsonl", "plot.svg", ".hidden", "optimizer.pt", "training.log"):
         (model / name).write_text("x")
@@ -65,7 +65,7 @@ def test_the_prompt_that_it_was_trained_with_counts(model):
     assert fingerprint(str(model)) == {**before, "prompt": "Simply: {source}"}
 
 
-def test_a_table_and_the_model_of_the_package(tmp_path):
+def test_scripted_and_bundled_models(tmp_path):
     (tmp_path / "t.json").write_text("{}")
     before = fingerprint(f"scripted:{tmp_path / 't.json'}")
     (tmp_path / "t.json").write_text("[]")
@@ -73,7 +73,7 @@ def test_a_table_and_the_model_of_the_package(tmp_path):
     assert fingerprint() == fingerprint(str(bundled("rewriter")))
 
 
-def test_a_model_of_the_hub_is_known_by_its_commit(monkeypatch):
+def test_a_hub_model_is_identified_by_its_commit(monkeypatch):
     commits = iter(["c0ffee", "c0ffee", "deca1f"])
 
     def from_pretrained(name, **options):
@@ -87,6 +87,6 @@ def test_a_model_of_the_hub_is_known_by_its_commit(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["./nowhere", "scripted:nowhere.json", "scripted:\0"])
-def test_a_model_that_is_not_there_is_told(name):
+def test_a_missing_model_is_reported(name):
     with pytest.raises(ModelError, match="cannot be loaded"):
         fingerprint(name)

@@ -1,4 +1,4 @@
-"""The page as a person uses it, in Chromium, against the service with the model that comes with the package."""
+"""The web page in Chromium, with the service and the bundled model."""
 
 import json
 import os
@@ -126,7 +126,7 @@ SPLIT = "The committee, which had deliberated for three weeks, approved it."
 
 
 def asked_by_the_page(page, act):
-    """The one sentence that the page sends when something is done, and what the service answers to it."""
+    """The sentence that the page sends after an action, and the answer of the service."""
     with page.expect_response("**/v1/simplify") as waiting:
         act()
     (sent,) = waiting.value.request.post_data_json["sentences"]
@@ -145,7 +145,7 @@ def asked_by_the_page(page, act):
         (SPLIT, "which", "Start a new sentence here", {"split": "which", "span": [15, 20]}),
     ],
 )  # fmt: skip
-def test_the_page_and_python_agree_and_what_a_person_decides_is_asked_for(page, simplifier, text, name, choice, edit):
+def test_the_page_sends_decisions_as_requests_and_agrees_with_python(page, simplifier, text, name, choice, edit):
     def decide():
         word(page, 0, name).click()
         item = page.locator(".word-menu button", has_text=choice)
@@ -170,7 +170,7 @@ def test_the_page_and_python_agree_and_what_a_person_decides_is_asked_for(page, 
     assert json.loads(downloaded(page, "#export-plan")) == json.loads(json.dumps(plan.to_json()))
 
 
-def test_an_edit_that_is_accepted_is_asked_for(page):
+def test_an_accepted_edit_becomes_a_request(page):
     simplified(page, "The physician commenced the procedure.")
     item = page.locator(".edits li[data-status]", has_text="commenced").first
     item.get_by_role("button", name="Accept").click()
@@ -183,7 +183,7 @@ def test_an_edit_that_is_accepted_is_asked_for(page):
     assert left["probability"] > 0
 
 
-def test_what_was_asked_for_and_not_done_is_said_and_so_is_what_the_model_did_not_write(page):
+def test_unsatisfied_requests_and_literal_texts_are_reported(page):
     simplified(page, "The physician commenced the procedure.")
     page.wait_for_selector("#stop", state="hidden")
     assert page.locator(".failed, .literal").count() == 0
@@ -204,7 +204,7 @@ def test_what_was_asked_for_and_not_done_is_said_and_so_is_what_the_model_did_no
     assert page.locator(".failed, .literal").count() == 0
 
 
-def test_sentences_that_may_not_say_the_same_are_marked_and_listed_the_riskiest_first(page):
+def test_meaning_alarms_are_marked_and_listed_by_risk(page):
     def answered(route):
         answer = route.fetch().json()
         for number, sentence in enumerate(answer["sentences"]):
@@ -228,7 +228,7 @@ def test_sentences_that_may_not_say_the_same_are_marked_and_listed_the_riskiest_
     assert page.said == []
 
 
-def test_own_terms_are_followed_in_what_is_left_alone_as_well(page, simplifier):
+def test_the_glossary_applies_to_text_that_is_not_rewritten(page, simplifier):
     page.click(".user-constraints summary")
     page.fill("#glossary", "Hypertonie = Bluthochdruck")
     simplified(page, "Der Arzt verschrieb dem Patienten wegen Hypertonie ein Medikament.")
@@ -237,7 +237,7 @@ def test_own_terms_are_followed_in_what_is_left_alone_as_well(page, simplifier):
     assert "Not rewritten" not in page.inner_text(".sentence")
 
 
-def test_a_rejected_edit_brings_the_word_back(page):
+def test_a_rejected_edit_restores_the_word(page):
     simplified(page)
     before = output(page, 0)
     assert "commenced" not in before
@@ -255,12 +255,12 @@ def chosen_in_menu(page, text, label):
     page.locator(".word-menu button", has_text=label).first.click()
 
 
-def test_a_new_sentence_is_asked_for_at_a_word_whatever_becomes_of_the_word(page):
+def test_a_split_at_a_word_is_independent_of_the_edit_of_the_word(page):
     simplified(page, "The physician, who commenced the procedure, was old.")
     judged = page.locator(".edits li:is([data-status=satisfied], [data-status=unmet])")
     word(page, 0, "The").click()
     page.locator("[role=menu]").wait_for()
-    assert page.locator("[role=menuitemcheckbox]").count() == 0  # the sentence begins there as it is
+    assert page.locator("[role=menuitemcheckbox]").count() == 0  # the sentence already starts there
     page.keyboard.press("Escape")
 
     chosen_in_menu(page, "who", "Start a new sentence here")
@@ -285,7 +285,7 @@ def test_a_new_sentence_is_asked_for_at_a_word_whatever_becomes_of_the_word(page
     assert page.said == []
 
 
-def test_what_a_person_chose_or_wrote_outlives_another_plan(page):
+def test_choices_and_own_texts_survive_a_new_plan(page):
     simplified(page)
     first, second = (page.locator(".sentence").nth(number) for number in (0, 1))
     first.get_by_label("Use the original").check()
@@ -299,14 +299,14 @@ def test_what_a_person_chose_or_wrote_outlives_another_plan(page):
     assert "not checked" in second.text_content() or second.locator(".edits li").count() == 0
 
 
-def test_what_a_person_wrote_outlives_a_run_that_is_broken_off(page):
+def test_own_texts_survive_an_aborted_run(page):
     first = "The physician commenced the procedure. " * 13
     simplified(page, f"{first}\n\nHe was discharged on 12 May 2019.")
     page.wait_for_selector("#stop", state="hidden")
     last = page.locator(".sentence").nth(13)
     last.get_by_label("Write it yourself").check()
     last.locator("textarea.own").type(" So he was.")
-    last.locator(".accept").first.click()  # the first press counts, though the cursor was in the box
+    last.locator(".accept").first.click()  # the first click counts, although the cursor was in the box
     assert last.locator(".accept").first.get_attribute("aria-pressed") == "true"
     own = output(page, 13)
     assert own.endswith(" So he was.")
@@ -320,7 +320,7 @@ def test_what_a_person_wrote_outlives_a_run_that_is_broken_off(page):
     assert "1 of 14" in page.inner_text("#progress")
 
 
-def test_what_is_chosen_while_a_sentence_is_rewritten_stays(page):
+def test_a_choice_during_a_request_is_kept(page):
     simplified(page, "The physician commenced the procedure.")
     card = page.locator(".sentence").first
     held = []
@@ -336,7 +336,7 @@ def test_what_is_chosen_while_a_sentence_is_rewritten_stays(page):
     assert page.evaluate("document.activeElement.className") == "own"
 
 
-def test_what_is_no_english_prose_is_left_as_it_is(page):
+def test_non_prose_is_unchanged(page):
     text = "医師は患者の苦痛を和らげるために薬を処方した。\n!!! ??? ...\n"
     simplified(page, text)
     page.wait_for_selector("#stop", state="hidden")
@@ -344,7 +344,7 @@ def test_what_is_no_english_prose_is_left_as_it_is(page):
     assert page.locator(".sentence").count() == 2
 
 
-def test_signs_of_a_list_stay_and_headings_get_no_full_stop(page):
+def test_list_markers_are_kept_and_headings_get_no_full_stop(page):
     text = "# Before use\n\nTell your physician:\n- Discontinue use immediately.\n"
     simplified(page, text)
     page.wait_for_selector("#stop", state="hidden")
@@ -356,7 +356,7 @@ def test_signs_of_a_list_stay_and_headings_get_no_full_stop(page):
     assert lines[3].startswith("- ")
 
 
-def test_one_bad_sentence_does_not_stop_the_others(page):
+def test_an_error_in_one_sentence_does_not_stop_the_others(page):
     def refuse(route):
         sources = [one["source"] for one in route.request.post_data_json["sentences"]]
         if any("discharged" in source for source in sources):
@@ -372,7 +372,7 @@ def test_one_bad_sentence_does_not_stop_the_others(page):
     assert downloaded(page, "#export-text").endswith("He was discharged on 12 May 2019.")
 
 
-def test_a_stopped_text_is_exported_whole_and_gone_on_with(page):
+def test_a_stopped_text_is_exported_completely_and_can_be_continued(page):
     paragraph = "The physician commenced the procedure. " * 13
     text = f"{paragraph}\n{paragraph}\n"
     page.fill("#text", text)
@@ -388,7 +388,7 @@ def test_a_stopped_text_is_exported_whole_and_gone_on_with(page):
     page.click("#stop")
 
 
-def test_words_are_reached_and_decided_by_keyboard(page):
+def test_words_are_edited_by_keyboard(page):
     simplified(page, "The physician commenced the procedure.")
     assert page.locator(".source button[tabindex='0']").count() == 1
     word(page, 0, "The").focus()
@@ -407,7 +407,7 @@ def test_words_are_reached_and_decided_by_keyboard(page):
     page.locator(judged, has_text="delete procedure").wait_for()
 
 
-def test_the_search_is_played_step_by_step(page):
+def test_the_search_is_shown_step_by_step(page):
     simplified(page, "The physician commenced the procedure.")
     page.locator(".sentence .show-search").first.click()
     page.wait_for_selector("#search-figure tr[data-outcome]")
@@ -426,7 +426,7 @@ def test_the_search_is_played_step_by_step(page):
 @pytest.mark.parametrize(
     "text", ["<img src=x onerror=alert(1)> remained old.", "<script>alert(1)</script> was <b>old</b>."]
 )
-def test_text_is_never_run(page, text):
+def test_text_is_never_parsed_as_html(page, text):
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
     simplified(page, text)
@@ -437,7 +437,7 @@ def test_text_is_never_run(page, text):
     assert asked == []
 
 
-def test_words_to_keep_and_own_terms_are_followed(page):
+def test_words_to_keep_and_glossary_are_applied(page):
     page.click(".user-constraints summary")
     page.fill("#keep", "commenced")
     page.fill("#glossary", "physician = medic")
@@ -467,7 +467,7 @@ def test_an_entry_of_the_glossary_without_two_sides_is_named_by_its_line(page, e
     assert "Glossary, line 3" in page.inner_text("#alert")
 
 
-def test_readability_is_asked_for_only_if_the_answer_does_not_have_it(page):
+def test_readability_is_requested_only_if_not_in_the_answer(page):
     asked = []
     page.on("request", lambda request: asked.append(request.url) if "readability" in request.url else None)
 

@@ -1,4 +1,4 @@
-"""Where an edit applies in its source, and how many occurrences meet it."""
+"""Where an edit applies in its source, and how many occurrences satisfy it."""
 
 import pytest
 
@@ -19,7 +19,7 @@ from time_limit import within
     pytest.param(Edit.delete("town", span=(0, 3)), ["The"], ["The"], id="its-span"),
     pytest.param(Edit.split(), [], [], id="a-split-anywhere"),
 ])  # fmt: skip
-def test_places(edit: Edit, strict: list[str], loose: list[str]) -> None:
+def test_occurrences_in_the_source(edit: Edit, strict: list[str], loose: list[str]) -> None:
     source = "The WAR left the big  town Old and OLD."
     assert [source[slice(*span)] for span in occurrences(source, edit)] == strict
     assert [source[slice(*span)] for span in occurrences(source, edit, any_case=True)] == loose
@@ -71,7 +71,7 @@ SPANS = [
 
 
 @pytest.mark.parametrize("edit, problem", SPANS)
-def test_spans_hold_their_phrases(edit, problem):
+def test_spans_contain_their_phrases(edit, problem):
     plan = EditPlan("The old men .", (Edit.insert("men"), edit))
     if problem is None:
         check_spans(plan)

@@ -1,4 +1,4 @@
-"""Examples that teach a model to read plans: what is named, what is changed in plan and target alike, what is true."""
+"""Training examples for reading plans: which edits are in the plan, replaced words, and valid targets."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def linked(source: str, target: str, links: str | None = None) -> LinkedPair:
 
 
 def sampler(much: str | None = None, *, bare_splits: bool = False, **targets: str) -> PlanSampler:
-    """Draws one kind of plan; `targets` are the lexicon: physician="doctor,medic"."""
+    """A sampler for one kind of plan; `targets` is the lexicon: physician="doctor,medic"."""
     entries = {word: Entry(9, 0, 9, tuple((text, 0.3) for text in texts.split(","))) for word, texts in targets.items()}
     common = WordFrequency(dict.fromkeys(["the", "treated", "people", "town", "doctor"], WordStatistics(5.0)))
     sides = ComplexityRatios({"physician": 1.0, "treated": -1.0})
@@ -52,7 +52,7 @@ def plain(examples: list[PlanExample]) -> list[PlanExample]:
     return [example for example in examples if not any(sign in example.target for sign in PLACEHOLDERS)]
 
 
-# How much is named
+# How much of the plan is included
 
 TOWN = linked(
     "The zymologist treated the people of the town in 1999 .",
@@ -80,13 +80,13 @@ PHYSICIAN = linked("The old physician treated the people .", "The doctor treated
         ("content", [("delete", "old"), ("substitute", "physician"), ("insert", "treated"), ("insert", "people")]),
     ],
 )
-def test_how_much_is_named(much: str, edits: list[tuple[str, str]]) -> None:
+def test_how_much_of_the_plan_is_included(much: str, edits: list[tuple[str, str]]) -> None:
     for example in plain(drawn(PHYSICIAN, much)):
         assert [(edit.kind, edit.phrase) for edit in example.plan.edits] == edits
         assert example.plan.strength in ({"bare": [None], "strength": ["strong"]}.get(much) or [None, "strong"])
 
 
-def test_of_all_words_every_one_is_named_and_of_some_any() -> None:
+def test_edits_of_all_words_and_of_random_words() -> None:
     assert {len(example.plan.edits) for example in plain(drawn(PHYSICIAN, "all"))} == {7}
     assert {len(example.plan.edits) for example in plain(drawn(PHYSICIAN, "random"))} >= {0, 1, 3, 5}
 
@@ -111,7 +111,7 @@ def test_of_several_targets_one_is_in_the_text() -> None:
     assert sizes == {1, 2, 3}
 
 
-def test_words_are_replaced_by_synonyms_of_their_form_in_plan_and_target_alike() -> None:
+def test_words_are_replaced_by_inflected_synonyms_in_plan_and_target() -> None:
     one = linked("The physicians treated the people .", "The doctors treated the people .")
     written = set()
     for example in drawn(one, "content", physicians="doctors,medics,healer,healers", treated="cured,heal"):
@@ -123,7 +123,7 @@ def test_words_are_replaced_by_synonyms_of_their_form_in_plan_and_target_alike()
     assert written == {"doctors", "medics", "healers", "treated", "cured"}  # neither "healer" nor "heal"
 
 
-def test_a_word_that_nobody_wrote_is_asked_for_however_little_is_named() -> None:
+def test_inserted_words_are_always_in_the_plan() -> None:
     one = linked("The people treated the town .", "The people treated the town .")
     for much in ("thin", "random"):
         examples = plain(drawn(one, much, town="village,city"))
@@ -145,7 +145,7 @@ def test_a_replaced_word_has_its_article_and_may_be_a_phrase(other: str, text: s
         assert ("substitute", "a") in [(edit.kind, edit.phrase) for edit in example.plan.edits] or " a " in text
 
 
-def test_new_words_are_asked_for_without_a_place() -> None:
+def test_new_words_are_inserted_without_a_span() -> None:
     one = linked("They treated people .", "They treated sick people .", "0-0 1-1 2-3 3-4")
     added = [edit for example in drawn(one, "content") for edit in example.plan.edits if edit.span is None]
     assert set(added) == {Edit.insert("sick")}
@@ -161,7 +161,7 @@ SPLIT = linked(
 )
 
 
-def test_splits_are_asked_for_at_a_place_or_anywhere() -> None:
+def test_splits_are_at_a_word_or_anywhere() -> None:
     plans = [example.plan for example in plain(drawn(SPLIT, "content"))]
     splits = [[edit for edit in plan.edits if edit.kind == "split"] for plan in plans]
     assert {tuple((edit.phrase, edit.span) for edit in some) for some in splits} == {
@@ -170,7 +170,7 @@ def test_splits_are_asked_for_at_a_place_or_anywhere() -> None:
     assert all(plan.strength == "strong" for plan, some in zip(plans, splits, strict=True) if not some)
 
 
-def test_who_is_told_nothing_is_not_to_split_unless_the_pairs_are_to_be_learned_as_they_are() -> None:
+def test_targets_without_a_plan_have_no_split_unless_bare_splits() -> None:
     assert all(named(example, "split") for example in drawn(SPLIT, "bare"))
     for example in drawn(SPLIT, "bare", bare_splits=True):
         assert example == PlanExample(EditPlan(SPLIT.pair.source), SPLIT.pair.target)
@@ -179,7 +179,7 @@ def test_who_is_told_nothing_is_not_to_split_unless_the_pairs_are_to_be_learned_
 # Placeholders
 
 
-def test_words_behind_placeholders_are_so_on_both_sides() -> None:
+def test_placeholders_replace_words_on_both_sides() -> None:
     one = linked("He met Ann Lee in Rome in 1999 .", "He saw Ann Lee in Rome in 1999 .")
     masked = [example for example in drawn(one, "all") if PLACEHOLDERS[0] in example.target]
     assert 0 < len(masked) < len(SEEDS) / 3
@@ -191,18 +191,18 @@ def test_words_behind_placeholders_are_so_on_both_sides() -> None:
     assert any("Ann" not in example.target and "Lee" not in example.target for example in masked)
 
 
-# What is true
+# Valid plans
 
 
-def test_a_word_kept_here_and_dropped_there_is_named_in_both_places() -> None:
+def test_a_word_kept_at_one_span_and_deleted_at_another_has_both_edits() -> None:
     one = linked("The old man sold the old car .", "The man sold the old car .", "0-0 2-1 3-2 4-3 5-4 6-5 7-6")
-    told = [example for example in plain(drawn(one, "random")) if "old" in named(example, "delete")]
-    assert len(told) > 10
-    assert all("old" in named(example, "insert") for example in told)
-    assert len({len(example.plan.edits) for example in told}) > 2
+    both = [example for example in plain(drawn(one, "random")) if "old" in named(example, "delete")]
+    assert len(both) > 10
+    assert all("old" in named(example, "insert") for example in both)
+    assert len({len(example.plan.edits) for example in both}) > 2
 
 
-def test_what_the_target_has_without_a_link_is_not_deleted() -> None:
+def test_words_of_the_target_without_a_link_are_not_deleted() -> None:
     one = linked("The old town and the river .", "Of the river , a town .", "5-2 6-6")
     for example in drawn(one, "all"):
         assert "town" not in named(example, "delete")
@@ -249,24 +249,24 @@ MADE = [
 
 @pytest.fixture(scope="module")
 def made() -> list[LinkedPair]:
-    """With the links and tables that come with the package."""
+    """With the bundled aligner and tables."""
     pairs = [SentencePair.of(*pair) for pair in MADE]
     links = TrainedAligner.load(device="cpu").align(pair.words for pair in pairs)
     return [LinkedPair("made", *both) for both in zip(pairs, links, strict=True)]
 
 
 @pytest.fixture(scope="module")
-def shipped() -> PlanSampler:
+def bundled_sampler() -> PlanSampler:
     return PlanSampler.load()
 
 
-def test_targets_carry_out_their_plans_and_spans_lie_in_the_source(
-    made: list[LinkedPair], shipped: PlanSampler
+def test_targets_satisfy_their_plans_and_spans_are_in_the_source(
+    made: list[LinkedPair], bundled_sampler: PlanSampler
 ) -> None:
     asked, kinds = 0, set()
     for one in made:
         for seed in range(40):
-            example = shipped.example(one, random.Random(seed), without=("bare", "strength"))
+            example = bundled_sampler.example(one, random.Random(seed), without=("bare", "strength"))
             verdicts = judge(example.plan, example.target)
             assert [verdict for verdict in verdicts if verdict.status != "satisfied"] == []
             asked += len(verdicts)
@@ -279,14 +279,14 @@ def test_targets_carry_out_their_plans_and_spans_lie_in_the_source(
     assert kinds == {"insert", "delete", "substitute", "split"}
 
 
-def test_the_same_numbers_draw_the_same_example(made: list[LinkedPair], shipped: PlanSampler) -> None:
-    first = [shipped.example(one, random.Random(7), without=("bare",)) for one in made]
+def test_the_same_seed_gives_the_same_example(made: list[LinkedPair], bundled_sampler: PlanSampler) -> None:
+    first = [bundled_sampler.example(one, random.Random(7), without=("bare",)) for one in made]
     again = [PlanSampler.load().example(one, random.Random(7), without=("bare",)) for one in reversed(made)]
     assert first == again[::-1]
-    assert first != [shipped.example(one, random.Random(8), without=("bare",)) for one in made]
+    assert first != [bundled_sampler.example(one, random.Random(8), without=("bare",)) for one in made]
 
 
-# Around it
+# Strength and joining
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_strength(target: str, strength: str) -> None:
     assert strength_of("The old physician treated the people of the town .", target) == strength
 
 
-def test_two_examples_are_joined_with_their_places() -> None:
+def test_two_examples_are_joined_with_their_spans() -> None:
     (first, *_), (second, *_) = (plain(drawn(one, "content")) for one in (PHYSICIAN, TOWN))
     both = joined(first, second)
     assert both.plan.source == f"{PHYSICIAN.pair.source} {TOWN.pair.source}"

@@ -1,4 +1,4 @@
-"""Plan files: one line at a time, one bad line never losing the others."""
+"""Plan files: read line by line; an invalid line does not affect the others."""
 
 import io
 import json
@@ -23,7 +23,7 @@ def edit_line(text):
     return b'{"source": "They remain old .", "edits": [{"insert": "old"}, ' + text + b"]}"
 
 
-# the bad line, its field, what is wrong, what to type
+# the invalid line, its field, the cause, the next step
 BAD_LINES = [
     pytest.param(b'{"source": "a", "edits": [}', None, "invalid JSON at column 27", "complete object", id="broken"),
     pytest.param(b'{"source": "a"', None, "invalid JSON at column 15", "complete object", id="half-a-line"),
@@ -39,13 +39,13 @@ BAD_LINES = [
     pytest.param(edit_line(b'{"insert": "a", "insert": "b"}'), "insert", '"insert" appears twice', "two objects",
                  id="key-twice-in-an-edit"),
     pytest.param(edit_line(b'{"inser": "a"}'), "edits[1].inser", "unknown key", '"insert"', id="unknown-key"),
-    pytest.param(edit_line(b'{"split": ""}'), "edits[1].split", "place is empty", '{"split": true}', id="empty-split"),
+    pytest.param(edit_line(b'{"split": ""}'), "edits[1].split", "phrase is empty", '{"split": true}', id="empty-split"),
     pytest.param(b'{"source": "a", "strength": "weak"}', "strength", 'one of "light", "medium", "strong" or "off"',
                  'leave "strength" out', id="unknown-strength"),
     pytest.param(edit_line(b'{"delete": 4}'), "edits[1].delete", "must be a string", "in quotes", id="wrong-type"),
     pytest.param(edit_line(b'{"delete": " "}'), "edits[1].delete", "phrase is empty", "one word", id="empty-phrase"),
     pytest.param(edit_line(b'{"delete": "OLD"}'), "edits[1]", 'edit 2 deletes "OLD" but edit 1 inserts "old"',
-                 "Drop one", id="contradiction"),
+                 "Remove one", id="contradiction"),
     pytest.param(edit_line(b'{"substitute": "a", "with": ["A"]}'), "edits[1].with[0]", "by itself", "another phrase",
                  id="substituted-by-itself"),
     pytest.param(edit_line(b'{"delete": "a", "weight": -2}'), "edits[1].weight", "not negative, but it is -2", "0.5",
@@ -64,7 +64,7 @@ BAD_LINES = [
 
 
 @pytest.mark.parametrize("bad, field, problem, hint", BAD_LINES)
-def test_a_bad_line_says_where_what_and_what_to_type(tmp_path, bad, field, problem, hint):
+def test_errors_have_place_cause_and_next_step(tmp_path, bad, field, problem, hint):
     path = tmp_path / "plans.jsonl"
     path.write_bytes(GOOD + b"\n\n" + bad + b"\n" + GOOD)
     reader = read_plans(path)
@@ -88,7 +88,7 @@ def test_a_skipped_line_does_not_lose_the_others(bad, field, problem, hint):
     assert [(error.line, error.field) for error in errors] == [(2, field)]
 
 
-def test_a_byte_is_placed_in_the_line_and_in_the_file():
+def test_invalid_bytes_are_located_in_line_and_file():
     with pytest.raises(PlanError, match=r"byte 3 of the line \(offset 67 in the file\)"):
         list(read_plans(io.BytesIO(GOOD + b"\n" + b'{"\xff')))
 
@@ -98,7 +98,7 @@ def test_skipping_reports_to_standard_error_with_a_count_at_the_end(tmp_path, ca
     path.write_bytes(b"\n".join([GOOD, b"{", GOOD, b"[]"]))
     reader = read_plans(path, on_error="skip")
     assert list(reader) == [PLAN, PLAN]
-    assert list(reader) == []  # the end is told once
+    assert list(reader) == []  # the count is reported once
     out, err = capsys.readouterr()
     assert out == ""
     lines = err.splitlines()
@@ -107,7 +107,7 @@ def test_skipping_reports_to_standard_error_with_a_count_at_the_end(tmp_path, ca
     assert lines[4:] == [f"{path}: 2 read, 2 skipped"]
 
 
-def test_nothing_is_said_when_nothing_is_skipped(capsys):
+def test_nothing_is_reported_if_nothing_is_skipped(capsys):
     assert list(read_plans(io.BytesIO(GOOD), on_error="skip")) == [PLAN]
     assert capsys.readouterr() == ("", "")
 
@@ -132,7 +132,7 @@ def test_after_an_error_the_reader_is_at_its_end():
     pytest.param(b"\n \r\n" + GOOD + b"\n\t\n\n", id="blank-lines"),
 ])  # fmt: skip
 @pytest.mark.parametrize("opened", [io.BytesIO, lambda content: io.StringIO(content.decode())], ids=["binary", "text"])
-def test_what_editors_leave_behind_is_accepted(content, opened):
+def test_byte_order_marks_and_line_endings_are_accepted(content, opened):
     assert list(read_plans(opened(content))) == [PLAN]
 
 
@@ -162,7 +162,7 @@ def test_a_text_file_that_is_not_text_says_how_to_open_it(tmp_path):
         list(read_plans(file, on_error="skip"))
 
 
-def test_a_file_is_closed_when_we_opened_it(tmp_path):
+def test_a_file_is_closed_if_the_reader_opened_it(tmp_path):
     path = tmp_path / "plans.jsonl"
     path.write_bytes(GOOD)
     with path.open("rb") as file:
@@ -173,7 +173,7 @@ def test_a_file_is_closed_when_we_opened_it(tmp_path):
     assert list(reader) == []
 
 
-def test_an_unknown_way_with_errors():
+def test_an_unknown_on_error_value():
     with pytest.raises(ConfigError, match='on_error is "ignore"'):
         read_plans(io.BytesIO(), on_error="ignore")
 
@@ -187,13 +187,13 @@ def test_every_plan_survives_the_file(plan):
     assert list(read_plans(binary)) == [plan, plan]
 
 
-def test_letters_are_written_as_they_are(tmp_path):
+def test_non_ascii_letters_are_not_escaped(tmp_path):
     write_plans(tmp_path / "plans.jsonl", [EditPlan("Äpfel 🍎", (Edit.insert("Äpfel"),))])
     text = (tmp_path / "plans.jsonl").read_text(encoding="utf-8")
     assert text == '{"source": "Äpfel 🍎", "edits": [{"insert": "Äpfel"}]}\n'
 
 
-def test_a_broken_run_leaves_the_old_file_and_nothing_else(tmp_path):
+def test_a_failed_write_leaves_the_old_file_only(tmp_path):
     path = tmp_path / "plans.jsonl"
     path.write_bytes(b"old")
 
@@ -214,7 +214,7 @@ def test_a_file_may_be_rewritten_from_itself(tmp_path):
     assert path.read_bytes() == (GOOD + b"\n") * 2
 
 
-def test_a_link_and_its_permissions_stay(tmp_path):
+def test_links_and_permissions_are_kept(tmp_path):
     kept, link = tmp_path / "kept.jsonl", tmp_path / "link.jsonl"
     kept.write_bytes(b"old")
     kept.chmod(0o640)
@@ -225,7 +225,7 @@ def test_a_link_and_its_permissions_stay(tmp_path):
     assert stat.S_IMODE(kept.stat().st_mode) == 0o640
 
 
-def test_a_device_stays_a_device():
+def test_devices_are_not_replaced():
     assert write_plans(os.devnull, [PLAN]) == 1
     assert not os.path.isfile(os.devnull)
 
@@ -236,7 +236,7 @@ def test_numbers_that_are_not_json_are_refused():
 
 
 class LazyFile:
-    """A file object whose lines are made when they are asked for."""
+    """A file object whose lines are made on demand."""
 
     def __init__(self, lines):
         self.lines = lines
@@ -253,7 +253,7 @@ class LazyFile:
 
 
 def test_memory_does_not_grow_with_the_file():
-    """10,000 lines hold 20 MB of text; read and written again they never need one."""
+    """10,000 lines have 20 MB of text; reading and writing them needs less than 1 MB."""
     written = LazyFile(0)
     tracemalloc.start()
     try:

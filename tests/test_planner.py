@@ -1,4 +1,4 @@
-"""The planner is learned from pairs: tables are counted, targets ranked, probabilities calibrated, edits predicted."""
+"""Training of the planner: counting tables, ranking targets, calibrating probabilities, predicting edits."""
 
 import json
 from collections import Counter, defaultdict
@@ -77,14 +77,14 @@ def test_words_and_phrases_are_counted():
     assert counts.replaced("prior") == 0
 
 
-def test_a_clitic_is_counted_as_it_stands_in_its_sentence():
+def test_clitics_are_counted_as_in_their_sentence():
     pair = SentencePair.of("the dog's bone", "the bone")
     counts = count_pairs(lambda: [LinkedPair("x", pair, frozenset([(0, 0), (3, 1)]))])
     assert (counts.seen["'s"], counts.deleted["'s"]) == (1, 1)
     assert "' s" not in counts.seen
 
 
-def test_a_phrase_replaced_once_or_twice_is_chance():
+def test_rare_replacements_of_phrases_are_dropped():
     pair = SentencePair.of("prior to it", "before it")
     links = frozenset([(0, 0), (1, 0), (2, 1)])
     assert not count_pairs(lambda: [LinkedPair("x", pair, links)] * 2).targets
@@ -124,7 +124,7 @@ def test_candidates_are_counted_inflected_and_synonyms():
     assert targets.candidates("unknown") == []
 
 
-def test_numbers_have_no_targets_and_are_none():
+def test_numbers_have_no_targets_and_are_no_targets():
     targets = targets_of({"dozen": {"ten": 9, "several": 1}, "several": {"two": 30}})
     assert targets.candidates("dozen") == targets.candidates("several") == []
 
@@ -148,13 +148,13 @@ def test_the_ranker_learns_what_people_choose():
     ranked = ranker.ranked("hard")
     assert [text for text, _ in ranked] == ["often", "sometimes", "never-chosen"]
     assert sum(share for _, share in ranked) == pytest.approx(ranker.coverage, rel=1e-4)
-    assert ranker.coverage == 0.8  # "sometimes", counted twice, is chance once one of the two is hidden
+    assert ranker.coverage == 0.8  # "sometimes", counted twice, counts as noise if one of the two is hidden
     lexicon = make_lexicon(counts, ranker)
     assert lexicon.entry("hard").targets[0] == ("often", pytest.approx(ranked[0][1]))
     assert lexicon.entry("hard").replaced == 10
 
 
-def test_the_paper_s_table_is_what_was_counted():
+def test_the_table_of_the_paper_has_counts_only():
     counts = targets_of({"hard": {"tough": 998, "odd": 1, "firm": 1}}).counts
     counts.seen["hard"] = 600
     entry = counted_lexicon(counts).entry("hard")
@@ -165,7 +165,7 @@ def test_a_ranker_without_candidates_ranks_nothing():
     assert Ranker(targets_of({}), np.zeros(15, np.float32), 0.5).ranked("word") == []
 
 
-def test_probabilities_mean_what_they_say_after_calibration():
+def test_calibration():
     rng = np.random.default_rng(0)
     truth = rng.normal(size=(20_000, 3))
     chances = np.exp(truth) / np.exp(truth).sum(1, keepdims=True)
@@ -198,7 +198,7 @@ def test_rows_without_a_label_do_not_count():
     assert shares[:2] == pytest.approx([0.2, 0.8], abs=0.02)
 
 
-def test_a_word_is_guessed_without_its_own_count():
+def test_a_word_is_predicted_without_its_own_count():
     entry = Entry(3, 1, 1, (("x", 0.5),))
     assert without(entry, 1) == Entry(2, 0, 1, entry.targets)
     assert without(entry, 2) == Entry(2, 1, 0, entry.targets)
@@ -215,14 +215,14 @@ def test_a_source_is_held_out_with_all_its_rewritings():
     assert held_out_position("sentence 1", ClassifierTraining(held_out=0.25, seed=1)) != shares[1]
 
 
-def test_a_logistic_finds_its_weights():
+def test_logistic_regression_recovers_its_weights():
     rng = np.random.default_rng(0)
     facts = rng.normal(size=(50_000, 2))
     right = rng.random(50_000) < 1 / (1 + np.exp(-(facts @ [1.5, -0.5] + 0.3)))
     assert fit_logistic(facts, right) == pytest.approx([1.5, -0.5, 0.3], abs=0.05)
 
 
-def test_labels_say_what_became_of_each_word():
+def test_labels_are_the_actions_of_words():
     (pair,) = linked(toy_pairs(1))
     found = label(pair, 3)
     actions = dict(zip(found.words, found.actions.tolist(), strict=True))
@@ -231,7 +231,7 @@ def test_labels_say_what_became_of_each_word():
     assert found.style == 3
 
 
-def test_linking_goes_on_where_it_was_stopped(tmp_path):
+def test_interrupted_linking_resumes(tmp_path):
     pairs, path = toy_pairs(5), tmp_path / "links.jsonl"
     link_pairs(pairs[:2], ByHand(), path, say=lambda text: None)
     whole = path.read_bytes()
@@ -240,13 +240,13 @@ def test_linking_goes_on_where_it_was_stopped(tmp_path):
     link_pairs(pairs, ByHand(), path, say=said.append)
     assert [one.pair.source for one in read_linked(path)] == [pair.source for pair in pairs]
     assert path.read_bytes().startswith(whole)
-    with pytest.raises(ConfigError, match="line 1: is of other pairs"):
+    with pytest.raises(ConfigError, match="line 1: not the pair of this training"):
         link_pairs(toy_pairs(6)[3:], ByHand(), path)
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A planner that has learned the toy pairs, by the function behind the command."""
+    """A planner trained on the toy pairs."""
     out = tmp_path_factory.mktemp("planner")
     said = []
     planner = train_planner(
@@ -269,7 +269,7 @@ def test_a_planner_learns_what_people_did(trained):
     assert edits["quietly"].kind == "insert"
 
 
-def test_a_planner_comes_back_from_its_folder_as_it_was(trained):
+def test_a_planner_survives_saving_and_loading(trained):
     planner, out, _ = trained
     sources = [pair.source for pair in toy_pairs(12)] + ["", "Hello", "https://example.org"]
     again = Planner.load(out, device="cpu")
@@ -282,7 +282,7 @@ def test_a_planner_comes_back_from_its_folder_as_it_was(trained):
             assert here.probability == pytest.approx(there.probability, abs=0.03)  # 8 bits
 
 
-def test_a_batch_plans_what_its_sentences_plan_one_by_one(trained):
+def test_a_batch_gives_the_plans_of_single_sentences(trained):
     planner, _, _ = trained
     sources = [pair.source for pair in toy_pairs(9)] + ["the man .", "", "🎉"]
     together = list(planner.plans(sources, style="toy"))
@@ -302,7 +302,7 @@ def test_a_very_long_sentence_is_planned_as_far_as_the_encoder_reads(trained):
     assert late == {"purchased", "1990"}
 
 
-def test_the_report_has_what_was_measured(trained):
+def test_the_report(trained):
     _, out, said = trained
     about = json.loads((out / "planner.json").read_text(encoding="utf-8"))
     assert about["held"]["substitute"]["mean_precision"] > 90
@@ -320,7 +320,7 @@ def kill_at(step):
     return say
 
 
-def test_a_killed_training_ends_as_if_it_had_not_been(trained, tmp_path, monkeypatch):
+def test_a_killed_training_ends_with_the_same_result(trained, tmp_path, monkeypatch):
     planner, _, _ = trained
     pairs, tables = list(linked(toy_pairs(120))), planner.classifier.tables
     settings = ClassifierTraining(epochs=2, batch=16, held_out=0.2)
@@ -363,7 +363,7 @@ def test_too_few_pairs(trained, tmp_path):
         )
 
 
-def test_a_folder_without_a_predictor(tmp_path):
+def test_a_folder_without_a_planner(tmp_path):
     with pytest.raises(ModelError, match="does not contain a planner"):
         Planner.load(tmp_path)
 
@@ -371,7 +371,7 @@ def test_a_folder_without_a_predictor(tmp_path):
 @pytest.mark.parametrize("name, content", [
     ("planner.json", b"{}"), ("planner.json", b"[]"), ("planner.json", b"no"), ("head.safetensors", b"short"),
 ])  # fmt: skip
-def test_a_folder_with_a_broken_predictor(trained, tmp_path, name, content):
+def test_a_folder_with_a_damaged_planner(trained, tmp_path, name, content):
     _, out, _ = trained
     for path in out.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
@@ -396,7 +396,7 @@ def test_links_of_another_aligner_are_refused(trained, tmp_path):
         train_planner(toy_pairs(2), tmp_path, synonyms={}, difficulty={}, device="cpu")
 
 
-def test_what_is_no_text_is_an_error_of_its_own(trained):
+def test_values_other_than_text_are_errors(trained):
     planner, _, _ = trained
     with pytest.raises(PlanError, match="half of a surrogate pair"):
         planner("a \ud800 b")

@@ -1,4 +1,4 @@
-"""From probabilities to plans, by hand: no network, no weights."""
+"""From probabilities to plans, with probabilities given by hand: no network, no weights."""
 
 import lzma
 import random
@@ -46,7 +46,7 @@ def unfinished(source, words, probabilities, strength, *, lexicon=LEXICON, **mor
 
 
 def predicted(source, delete=(), substitute=(), strength=LEVELS, keep=0.7, lexicon=LEXICON):
-    """A plan where the words named have a high probability of that action and all others of staying."""
+    """A plan in which the given words have a high probability of that action, and all others of being kept."""
     words = split_words(source)
     probabilities = np.zeros((len(words), 3))
     for row, word in zip(probabilities, words, strict=True):
@@ -80,13 +80,13 @@ def test_a_word_without_targets_is_not_replaced():
     assert by_kind(predicted("The gizmo works .", substitute=("gizmo",)))["substitute"] == []
 
 
-def test_nothing_is_predicted_for_what_is_protected():
+def test_nothing_is_predicted_for_protected_words():
     source = "It is at [old site](https://example.org/a#commenced) now ."
     found = by_kind(predicted(source, delete=("old", "site", "now"), substitute=("commenced",)))
     assert (found["delete"], found["substitute"]) == (["now"], [])
 
 
-def test_a_word_never_replaced_says_so():
+def test_the_note_of_a_target_without_counts():
     (edit,) = predicted("artisans it is", substitute=("artisans",)).edits
     assert edit.note == "its targets mean much the same"
 
@@ -96,7 +96,7 @@ def test_a_word_is_never_replaced_by_itself():
     assert by_kind(predicted("5 \u00b5mol of it", substitute=("\u00b5mol",), lexicon=lexicon))["substitute"] == []
 
 
-def test_a_phrase_goes_before_its_words():
+def test_a_phrase_has_precedence_over_its_words():
     (edit,) = predicted("Before that , prior to it , so .", substitute=("prior",)).edits
     assert (edit.phrase, edit.targets) == ("prior to", ("before",))
 
@@ -126,18 +126,18 @@ def test_units_hold_every_word_once_and_in_order(texts):
     assert held == [at for at, word in enumerate(words) if word.text not in (",", ".")]
 
 
-def test_phrases_are_left_out_as_a_whole():
+def test_phrases_are_deleted_as_a_whole():
     plan = predicted("he lived in the old town with friends", delete=("old", "town"))
     assert by_kind(plan)["delete"] == ["old", "town"]
     assert plan.edits[0].note == "people leave it out in 90% of such places, with all of “in the old town”"
 
 
-def test_what_a_phrase_is_about_does_not_go_alone():
+def test_the_head_of_a_phrase_is_not_deleted_alone():
     assert by_kind(predicted("in the old town", delete=("town",)))["delete"] == []
     assert by_kind(predicted("in the old town", delete=("old",)))["delete"] == ["old"]
 
 
-def test_names_numbers_and_negations_stay_whatever_is_predicted():
+def test_names_numbers_and_negations_are_kept_whatever_is_predicted():
     source = "He never met Ada Lovelace in 1843 , and didn't write"
     words = [word.text for word in split_words(source)]
     plan = predicted(source, delete=words, strength=1.0)
@@ -148,7 +148,7 @@ def test_names_numbers_and_negations_stay_whatever_is_predicted():
     assert by_kind(plan)["delete"] == ["met", "write"]
 
 
-def test_something_is_left_of_a_sentence():
+def test_not_all_words_are_deleted():
     words = "old , big , red , new , long , short , warm , cold"
     plan = predicted(words, delete=words.split(" , "), strength=1.0)
     assert by_kind(plan)["delete"] == [
@@ -164,19 +164,19 @@ def test_something_is_left_of_a_sentence():
     assert by_kind(plan)["delete"] == []
 
 
-def test_words_that_surely_stay_are_named():
+def test_probable_keeps_are_in_the_plan():
     assert by_kind(predicted("the old town", keep=0.9))["insert"] == ["old", "town"]
     assert by_kind(predicted("the old town", keep=0.6))["insert"] == []
 
 
-def test_a_sure_edit_pulls_harder():
+def test_a_more_probable_edit_has_a_higher_weight():
     light, sure = (predicted("the old town", keep=keep).edits[0].weight for keep in (0.76, 1.0))
     assert 0 < light < sure == 0.15
 
 
 @pytest.mark.parametrize("kind", ["delete", "substitute"])
-def test_more_strength_names_more(kind):
-    """Where a word may be replaced or left out, the one may take the place of the other."""
+def test_higher_strength_adds_edits(kind):
+    """A word that may be replaced or deleted may change from one to the other."""
     rng = np.random.default_rng(0)
     source = "the physician commenced some long and dull speeches prior to dinner"
     words = split_words(source)
@@ -192,12 +192,12 @@ def test_more_strength_names_more(kind):
 
 
 @pytest.mark.parametrize("strength", ["much", -0.1, 1.5, "0.5", float("nan")])
-def test_a_strength_that_is_none(strength):
+def test_invalid_strengths(strength):
     with pytest.raises(ConfigError, match="strength is"):
         Levels.of(strength)
 
 
-def test_tables_come_back_as_they_were(tmp_path):
+def test_tables_survive_saving_and_loading(tmp_path):
     LEXICON.save(tmp_path / "lexicon.tsv.xz")
     again = Lexicon.load(tmp_path / "lexicon.tsv.xz")
     assert {phrase: again.entry(phrase) for phrase in again} == {phrase: LEXICON.entry(phrase) for phrase in LEXICON}
@@ -213,7 +213,7 @@ def test_tables_come_back_as_they_were(tmp_path):
 @pytest.mark.parametrize(
     "content, message", [(b"nothing", "cannot be read"), (None, "cannot be read"), ("a\tb\tc", "line 1")]
 )
-def test_a_table_that_is_none(tmp_path, table, content, message):
+def test_invalid_tables(tmp_path, table, content, message):
     path = tmp_path / "table.tsv.xz"
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else lzma.compress(content.encode()))
@@ -227,7 +227,7 @@ def test_phrases_are_looked_up_by_their_words():
     assert LEXICON.entry("physicians") is None
 
 
-def test_number_words_and_addresses_stay():
+def test_number_words_and_addresses_are_kept():
     source = "Some twenty-five dozen men visited www.example.org/commenced often"
     words = [word.text for word in split_words(source)]
     plan = predicted(source, delete=words, substitute=("commenced",), strength=1.0)
@@ -283,7 +283,7 @@ COMMON = WordFrequency({word: WordStatistics(2.0) for word in _KNOWN.split()})
         ("if (a_b == c_d) { return e_f; }", "it looks like program text"),
     ],
 )
-def test_what_is_left_as_it_is(text, why):
+def test_ineligible_texts(text, why):
     assert ineligible_reason(text, COMMON) == why
 
 
@@ -304,7 +304,7 @@ def user_constraints(tmp_path, keep="", glossary=""):
     return UserConstraints.read(tmp_path / "keep.txt", tmp_path / "glossary.tsv")
 
 
-def test_wishes_win_over_predictions(tmp_path):
+def test_user_constraints_override_predictions(tmp_path):
     plan = EditPlan("The physician commenced it .", (
         Edit.delete("physician", span=(4, 13)), Edit.substitute("commenced", "began", span=(14, 23)),
     ))  # fmt: skip
@@ -316,7 +316,7 @@ def test_wishes_win_over_predictions(tmp_path):
     assert {edit.weight for edit in apply_to.edits} == {1.5}
 
 
-def test_wishes_leave_splits_and_strength_as_they_are(tmp_path):
+def test_user_constraints_change_neither_splits_nor_strength(tmp_path):
     splits = Edit.split(), Edit.split("physician", span=(4, 13)), Edit.split("commenced")
     plan = EditPlan("The physician commenced it .", splits, "strong")
     apply_to = user_constraints(tmp_path, keep="PHYSICIAN\n", glossary="commenced\tphysician\n").apply_to(plan)
@@ -324,14 +324,14 @@ def test_wishes_leave_splits_and_strength_as_they_are(tmp_path):
     assert apply_to.strength == "strong"
 
 
-def test_wishes_may_be_patterns_and_are_found_as_whole_words(tmp_path):
+def test_patterns_match_whole_words(tmp_path):
     apply_to = user_constraints(tmp_path, keep=r"/[A-Z]{2}-\d+/" + "\nart").apply_to(
         EditPlan("Use AB-12 and AB-3 for artful art .")
     )
     assert [edit.phrase for edit in apply_to.edits] == ["AB-12", "AB-3", "art"]
 
 
-def test_plain_wishes_are_words_in_any_case_and_patterns_are_what_they_say(tmp_path):
+def test_words_ignore_case_and_patterns_do_not(tmp_path):
     source = "The NASA probe is well-known , Alzheimer’s  disease and state-of-the-art art ."
     found = user_constraints(tmp_path, keep="nasa\nwell\nart\nalzheimer's disease\n/[A-Z]{2,}/").apply_to(
         EditPlan(source)
@@ -341,19 +341,19 @@ def test_plain_wishes_are_words_in_any_case_and_patterns_are_what_they_say(tmp_p
     assert [edit.phrase for edit in inside.edits] == ["AB-12"]
 
 
-def test_of_two_words_to_keep_the_longer_wins(tmp_path):
+def test_the_longer_of_two_kept_phrases_has_precedence(tmp_path):
     apply_to = user_constraints(tmp_path, keep="heart\nheart attack").apply_to(EditPlan("A heart attack ."))
     assert [edit.phrase for edit in apply_to.edits] == ["heart attack"]
 
 
-def test_where_wishes_meet_the_glossary_wins(tmp_path):
+def test_the_glossary_has_precedence_over_kept_words(tmp_path):
     apply_to = user_constraints(tmp_path, keep="heart attack", glossary="heart\tpump").apply_to(
         EditPlan("A heart attack .")
     )
     assert [(edit.kind, edit.targets) for edit in apply_to.edits] == [("substitute", ("pump",)), ("delete", ())]
 
 
-def test_what_a_wish_writes_is_forbidden_nowhere(tmp_path):
+def test_targets_of_the_glossary_are_not_deleted_elsewhere(tmp_path):
     plan = EditPlan("He commenced , then began .", (Edit.delete("began", span=(20, 25)),))
     apply_to = user_constraints(tmp_path, glossary="commenced\tbegan").apply_to(plan)
     assert [(edit.kind, edit.phrase) for edit in apply_to.edits] == [
@@ -361,7 +361,7 @@ def test_what_a_wish_writes_is_forbidden_nowhere(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_target_that_holds_its_source_forbids_nothing(tmp_path):
+def test_a_target_that_contains_its_source_adds_no_deletion(tmp_path):
     apply_to = user_constraints(tmp_path, glossary="doctor	family doctor").apply_to(EditPlan("The doctor went ."))
     assert [edit.kind for edit in apply_to.edits] == ["substitute"]
 
@@ -371,13 +371,13 @@ def test_a_word_that_is_its_own_target_is_kept(tmp_path):
     assert (edit.kind, edit.phrase) == ("insert", "mmHg")
 
 
-def test_plans_without_wishes_stay(tmp_path):
+def test_plans_without_constraints_are_unchanged(tmp_path):
     plan = EditPlan("He went .", (Edit.delete("went"),))
     assert user_constraints(tmp_path, keep="unheard").apply_to(plan) == plan
 
 
-def places_one_by_one(asked, source):
-    """The slow twin: every constraint in every place, the glossary first, then longer ones first."""
+def reference_places(asked, source):
+    """The reference: every constraint at every position, the glossary first, then longer ones first."""
     words = split_words(source)
     places = [
         (one.target is None, 0 if one.target else words[at].start - words[at + len(one.words) - 1].end, number, at,
@@ -394,12 +394,12 @@ def places_one_by_one(asked, source):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_many_wishes_are_found_as_one_by_one(seed):
+def test_many_constraints_are_found_as_by_the_reference(seed):
     chance = random.Random(seed)
     phrases = [" ".join(chance.choices("abc", k=chance.randint(1, 4))) for _ in range(12)]
     asked = [UserConstraint.of(phrase, chance.choice((None, "x"))) for phrase in phrases]
     source = " ".join(chance.choices("abcd", k=30))
-    assert sorted(edit.span for edit in UserConstraints(tuple(asked)).edits(source)) == places_one_by_one(asked, source)
+    assert sorted(edit.span for edit in UserConstraints(tuple(asked)).edits(source)) == reference_places(asked, source)
 
 
 def test_applying_user_constraints_is_linear_in_the_text():
@@ -441,7 +441,7 @@ def test_a_glossary_takes_a_tab_or_an_equals_sign(tmp_path):
     assert tab.apply_to(plan) == equals.apply_to(plan) == given.apply_to(plan)
 
 
-def test_a_tab_wins_over_equals_signs(tmp_path):
+def test_a_tab_has_precedence_over_equals_signs(tmp_path):
     (constraint,) = user_constraints(tmp_path, glossary="a = b\tx = y").constraints
     assert (constraint.words, constraint.target) == (("a", "=", "b"), "x = y")
 
@@ -468,29 +468,29 @@ def test_invalid_user_constraints_name_the_place_and_the_next_step(keep, glossar
     assert re.search(hint, caught.value.hint or "")
 
 
-def test_a_file_of_wishes_that_is_not_there(tmp_path):
+def test_a_missing_constraint_file(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.txt cannot be read"):
         UserConstraints.read(tmp_path / "none.txt")
 
 
-def test_a_pattern_that_matches_nothing_asks_for_nothing():
+def test_a_pattern_with_an_empty_match_makes_no_edit():
     assert list(UserConstraint.of("/x*/").edits("abc")) == []
 
 
-def test_what_the_meaning_needs_pulls_harder_than_what_may_stay():
+def test_words_that_carry_the_meaning_have_higher_weights():
     plan = predicted("He met Ada in the old town", delete=("met",), keep=0.9)
     weights = {edit.phrase: edit.weight for edit in plan.edits}
     assert weights["met"] > weights["Ada"] == 0.2 > weights["old"]
 
 
-def test_levels_can_be_given_one_by_one():
+def test_levels_can_be_given_separately():
     assert Levels.of(Levels(0.3, 0.1)) == Levels(0.3, 0.1, None)
     assert by_kind(predicted("the old town", strength=Levels(0.3, 0.1), keep=0.9))["insert"] == []
-    with pytest.raises(ConfigError, match=r"3 is no probability"):
+    with pytest.raises(ConfigError, match=r"3 is not a probability"):
         Levels(0.5, 3)
 
 
-def test_a_lighter_hand_asks_more_words_to_stay():
+def test_lower_strength_keeps_more_words():
     kept = [
         by_kind(predicted("the old town", keep=0.85, strength=one))["insert"] for one in (0.0, "light", "medium", 1.0)
     ]
@@ -498,8 +498,8 @@ def test_a_lighter_hand_asks_more_words_to_stay():
     assert Levels.of("medium").keep == pytest.approx(0.9, abs=1e-3)
 
 
-def test_up_to_medium_strength_every_content_word_is_named():
-    """Those below the level weigh least; at more strength they are left to the model."""
+def test_up_to_medium_strength_every_content_word_has_an_edit():
+    """Those below the level have the lowest weight; at higher strength they have no edit."""
     plan = predicted("the old physician went", substitute=("physician",), keep=0.6, strength="medium")
     assert [(edit.kind, edit.phrase) for edit in plan.edits] == [
         ("insert", "old"), ("substitute", "physician"), ("insert", "went"),
@@ -508,7 +508,7 @@ def test_up_to_medium_strength_every_content_word_is_named():
     assert by_kind(predicted("the old town", keep=0.6, strength=Levels(0.72, 0.2, 0.9)))["insert"] == []
 
 
-def test_qualifiers_stay_as_one_phrase():
+def test_qualifiers_are_kept_as_one_phrase():
     source = "Take no more than 3 unless told, and do not fail to rest"
     plan = predicted(source, delete=[word.text for word in split_words(source)], strength=1.0)
     notes = {edit.phrase: edit.note for edit in plan.edits if edit.kind == "insert"}
@@ -591,16 +591,16 @@ def test_a_word_of_a_fixed_term_is_not_replaced(source, replaced, kept):
     assert [edit.phrase for edit in plan.edits if edit.note == "a fixed term: it stays"] == kept
 
 
-def test_no_word_of_a_fixed_term_is_left_out_alone():
+def test_no_word_of_a_fixed_term_is_deleted_alone():
     words = split_words(source := "He had a severe multiple sclerosis")
     probabilities = np.array([[0.9, 0.05, 0.05]] * 3 + [[0.05, 0.9, 0.05]] * 2 + [[0.9, 0.05, 0.05]])
     assert by_kind(unfinished(source, words, probabilities, LEVELS, guard=GUARD).plan())["delete"] == ["severe"]
 
 
 @pytest.mark.parametrize("strength", [0.0, "light", "medium", "strong", 1.0])
-def test_common_names_are_named_at_every_strength(strength):
+def test_common_names_are_used_at_every_strength(strength):
     assert ("commenced", ("started", "began"), "plain English") in planned("He commenced it", strength)
 
 
-def test_common_names_are_not_surer_than_they_are():
+def test_the_probability_of_common_names():
     assert planned("He commenced it", Levels(0.5, 0.7)) == [("commenced", ("opened",), REPLACED)]

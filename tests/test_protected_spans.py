@@ -1,4 +1,4 @@
-"""What a model must never rewrite is found, hidden and put back, byte for byte."""
+"""Protected spans are found, masked and restored, byte for byte."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ texts = st.text(max_size=40) | st.lists(st.sampled_from(PIECES), max_size=40).ma
 
 
 @given(texts)
-def test_what_is_hidden_comes_back(text):
+def test_masked_text_is_restored(text):
     found = mask_protected(text)
     assert found.restore(found.text) == text
     assert found.keeps_placeholders(found.text)
@@ -138,7 +138,7 @@ def test_what_is_hidden_comes_back(text):
 
 
 @given(texts, st.data())
-def test_spans_move_there_and_back(text, data):
+def test_spans_are_converted_both_ways(text, data):
     found = mask_protected(text)
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
@@ -150,13 +150,13 @@ def test_spans_move_there_and_back(text, data):
         assert any(one < at < other for one, other in found.spans for at in (start, end))
 
 
-def test_shield():
+def test_masking():
     found = mask_protected("Pay €5 to a@b.com.")
     assert found == MaskedText(f"Pay {ONE} to {TWO}.", ("€5", "a@b.com"), ONE + TWO, ((4, 6), (10, 17)), ())
     assert found.restore(f"To {TWO}, pay {ONE}.") == "To a@b.com, pay €5."
 
 
-def test_a_tab_gets_no_space_beside_it():
+def test_no_space_next_to_a_restored_tab():
     found = mask_protected("It must be\tused in two\t  parts of the house, they say.")
     assert found.restore(f"It is{ONE} used in {TWO} parts.") == "It is\tused in\t  parts."
 
@@ -177,7 +177,7 @@ def test_more_spans_than_placeholders():
     assert found.originals == (
         *(f"€{number}" for number in range(1, MAX_PLACEHOLDERS)),
         ONE,
-    )  # what could be confused comes first
+    )  # text that could be mistaken for a placeholder is masked first
     assert [text[slice(*span)] for span in found.unmasked] == ["€8", "€9", "€10"]
 
 
@@ -238,7 +238,7 @@ def test_plans(source, edits, text, moved):
 
 
 @given(texts, st.data())
-def test_any_plan_can_be_shielded(source, data):
+def test_any_plan_can_be_masked(source, data):
     words = split_words(source)
     edits = []
     for word in data.draw(st.lists(st.sampled_from(words), max_size=4, unique=True)) if words else ():

@@ -161,7 +161,7 @@ WRONG: dict[str, tuple[Callable[[Simplifier], Any], str]] = {
     "redrafter-string": (lambda s: s.redrafter.rewrite("text"), 'texts is "text"'),
     "redrafter-setting": (lambda s: s.redrafter("x", beam=4), r"no setting 'beam'\.\n  Did you mean beams"),
     "redrafter-config": (lambda s: Redrafter(MODEL, config=4), "config is 4"),
-    "redrafter-prompt": (lambda s: Redrafter(MODEL, prompt="x"), r'prompt "x" has no place .*\n  Write \{source\}'),
+    "redrafter-prompt": (lambda s: Redrafter(MODEL, prompt="x"), r'prompt "x" lacks \{source\}'),
     "plan-source": (lambda s: EditPlan(5), "source: must be a string, but it is the number 5"),
     "edit-phrase": (lambda s: Edit.insert(5), "insert: must be a string, but it is the number 5"),
 }
@@ -246,7 +246,7 @@ def test_notebooks_show_changes_and_escape_html(simplifier: Simplifier) -> None:
 
 
 def test_notebooks_show_the_marks_of_lists_and_the_warnings(simplifier: Simplifier) -> None:
-    shown = simplifier.document("A man slept in 1990.\n- left\n")._repr_html_()
+    shown = simplifier.document("A man slept in 1990.\n- left\n", method="beam")._repr_html_()
     assert "<br>- " in shown
     assert "sentence 1: missing: 1990" in shown
 

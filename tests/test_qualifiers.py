@@ -1,4 +1,4 @@
-"""Small words that change what a sentence claims, and the same words where they do not."""
+"""Qualifiers, and the same words in uses that are not qualifiers."""
 
 import pytest
 
@@ -51,5 +51,5 @@ def test_qualifiers(source, expected):
         pytest.param("", id="nothing"),
     ],
 )
-def test_what_is_none(source):
+def test_uses_that_are_not_qualifiers(source):
     assert found(source) == []

@@ -1,4 +1,4 @@
-"""The front door: what goes in, what comes out, and what is said when it cannot."""
+"""Redrafter: inputs, results, traces, models and error messages."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def seq2seq(tokenizer: Any) -> Any:
     return tiny_model_for("bart", tokenizer)
 
 
-# What comes out
+# Results
 
 
 def test_a_plan_becomes_a_sentence_with_a_verdict_for_each_edit(redrafter: Redrafter) -> None:
@@ -96,14 +96,14 @@ def test_more_candidates_than_beams_are_refused(redrafter: Redrafter) -> None:
         redrafter(PLAN, candidates=5)
 
 
-def test_a_text_cut_at_its_maximum_says_so(redrafter: Redrafter) -> None:
+def test_a_text_cut_at_its_maximum_is_truncated(redrafter: Redrafter) -> None:
     found = redrafter(PLAN, max_tokens=3)
     assert found.truncated
     assert found.to_json()["truncated"] is True
     assert len(found.candidates[0].tokens) == 3
 
 
-def test_what_cannot_be_done_says_why(redrafter: Redrafter) -> None:
+def test_impossible_edits_have_a_reason(redrafter: Redrafter) -> None:
     plan = EditPlan("s", (Edit.insert("unheard"), Edit.insert("are old . are old ."), Edit.insert("old")))
     found = redrafter(plan, max_tokens=5)
     assert [verdict.status for verdict in found.verdicts][:2] == ["impossible", "impossible"]
@@ -142,7 +142,7 @@ def test_a_sentence_that_cannot_be_written_comes_back_with_the_reason() -> None:
         pytest.param((Edit.delete("remain"),), {"method": "negative"}, [None], id="other-methods-do-not-know"),
     ],
 )
-def test_chosen_over_says_whether_the_alternative_was_on_offer(
+def test_chosen_over(
     redrafter: Redrafter, edits: tuple[Edit, ...], settings: dict[str, Any], expected: list[bool | None]
 ) -> None:
     found = redrafter(EditPlan("s", edits), **settings)
@@ -182,7 +182,7 @@ def test_rows_of_a_trace_are_the_nodes_chosen_the_step_before(redrafter: Redraft
 
 
 def test_a_trace_names_the_rule_that_dropped_a_node(redrafter: Redrafter) -> None:
-    """A node that writes what is to be deleted falls δ behind; an end with edits unmet may not come."""
+    """A node that writes a deleted phrase falls below δ; an end is not allowed while edits are unsatisfied."""
     outcomes = {
         node["outcome"]
         for step in redrafter(PLAN, trace=True, delta=0.5, alpha=6, end="met").trace
@@ -208,7 +208,7 @@ def test_every_sentence_of_a_batch_has_its_own_trace(redrafter: Redrafter) -> No
 # Many sentences
 
 
-def test_sentences_stream_in_order_without_being_held(redrafter: Redrafter) -> None:
+def test_sentences_are_streamed_in_order(redrafter: Redrafter) -> None:
     taken = []
 
     def plans() -> Any:
@@ -227,7 +227,7 @@ def test_no_sentences(redrafter: Redrafter) -> None:
 
 
 @pytest.mark.parametrize("batch_size", [0, -1])
-def test_a_batch_of_nothing_is_refused(redrafter: Redrafter, batch_size: int) -> None:
+def test_a_batch_size_of_0_is_refused(redrafter: Redrafter, batch_size: int) -> None:
     with pytest.raises(ConfigError, match="batch_size"):
         redrafter.rewrite([PLAN], batch_size=batch_size)
 
@@ -236,7 +236,7 @@ def test_a_batch_of_nothing_is_refused(redrafter: Redrafter, batch_size: int) ->
 
 
 class CountingModel:
-    """A user's own: counts up from 0 and ends at 3. Nothing but what the protocol asks for."""
+    """A user-defined model with the protocol methods only: counts up from 0 and ends at 3."""
 
     end_tokens = (4,)
 
@@ -287,7 +287,7 @@ def test_a_model_by_its_local_path(tmp_path: Path, tokenizer: Any, family: str, 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64", torch.bfloat16])
 @pytest.mark.parametrize("family", ["bart", "t5", "gpt2", "llama"])
-def test_types_of_numbers(tokenizer: Any, family: str, dtype: str | torch.dtype, device: str) -> None:
+def test_dtypes(tokenizer: Any, family: str, dtype: str | torch.dtype, device: str) -> None:
     redrafter = Redrafter(
         tiny_model_for(family, tokenizer),
         tokenizer,
@@ -311,7 +311,7 @@ def test_a_prompt_wraps_the_source_of_a_decoder_only_model(tokenizer: Any) -> No
     assert wrapped.source == "man {x}"
 
 
-# What is said when it cannot
+# Error messages
 
 
 def test_an_unknown_model_name_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,7 +340,7 @@ def test_something_that_is_no_tokenizer_is_explained(seq2seq: Any) -> None:
         Redrafter(seq2seq, {})
 
 
-def test_an_unknown_type_of_numbers_is_explained(seq2seq: Any, tokenizer: Any) -> None:
+def test_an_unknown_dtype_is_explained(seq2seq: Any, tokenizer: Any) -> None:
     with pytest.raises(ModelError, match='dtype "float8" is not known'):
         Redrafter(seq2seq, tokenizer, dtype="float8")
 
@@ -361,7 +361,7 @@ def test_a_source_without_tokens_is_explained(tokenizer: Any, family: str, sourc
         redrafter.rewrite(sources)
 
 
-def test_an_empty_source_is_fine_where_something_else_is_read(tokenizer: Any, redrafter: Redrafter) -> None:
+def test_an_empty_source_is_allowed_with_a_prompt_or_special_tokens(tokenizer: Any, redrafter: Redrafter) -> None:
     config = DecodeConfig(beams=2, max_tokens=5)
     prompted = Redrafter(tiny_model_for("gpt2", tokenizer), tokenizer, config=config, prompt="Old: {source} New:")
     assert prompted("").candidates[0].tokens

@@ -1,4 +1,4 @@
-"""The slow twin against cases worked by hand from docs/search.md."""
+"""The reference search, on cases worked out by hand from docs/search.md."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from redraft.decode.reference_search import (
 )
 from redraft.plan.edits import Edit, EditPlan
 
-# Whole words: nothing is pending but what waits for its offer.
+# Whole words: only occurrences that wait for their offer are pending.
 THE, OLD, MAN, BIG, END = range(5)
 WORDS = [b" the", b" old", b" man", b" big", None]
 
@@ -208,7 +208,7 @@ def test_the_number_of_an_occurrence_counts_covered_ones():
         pytest.param(inserts(0, S_FIVE), (S_FIVE, S_DOT, S_END), 1, 1, False, id="number-over-with-the-text"),
     ],
 )
-def test_words_that_may_go_on(clause, steps, score, score_plus, violated):
+def test_words_that_may_continue(clause, steps, score, score_plus, violated):
     result = judged(compiled(clause, texts=PIECES), *steps, end=S_END)
     assert (result.score, result.score_plus, bool(result.violated)) == (score, score_plus, violated)
 
@@ -255,7 +255,7 @@ def outcomes(nodes: list[ReferenceNode]) -> dict[tuple[int, int], str]:
     return {(node.row, node.token): node.outcome for node in nodes}
 
 
-def test_the_likeliest_of_each_group_comes_first():
+def test_the_most_likely_node_of_each_group_comes_first():
     model = Scripted({THE: -1.0, MAN: -1.5, OLD: -4.0, END: -9.0})
     _, steps = searched(model, compiled(inserts(0, OLD)))
     # groups {}: the, man, end; {0}: old
@@ -263,7 +263,7 @@ def test_the_likeliest_of_each_group_comes_first():
     assert [node.E for node in steps[1] if node.row == 1] == [1_000_000] * 4  # the, man, old, end after "old"
 
 
-def test_alpha_comes_before_delta_and_delta_looks_at_what_is_left():
+def test_alpha_is_applied_before_delta():
     model = Scripted({THE: -1.0, MAN: -1.5, OLD: -4.0})
     plan = compiled(inserts(0, OLD))
     _, steps = searched(model, plan, alpha=2, delta=0.5)
@@ -275,7 +275,7 @@ def test_alpha_comes_before_delta_and_delta_looks_at_what_is_left():
 
 
 def test_groups_by_all_edits_or_by_positive_ones():
-    # The list holds both; whoever takes "the" has avoided "old".
+    # The list has both; a row that takes "the" has avoided "old".
     model = Scripted({THE: -1.0, MAN: -1.5, OLD: -4.0})
     plan = compiled(deletes(0, OLD))
     assert outcomes(searched(model, plan)[1][0])[0, OLD] == "row"
@@ -326,7 +326,7 @@ def test_stop_waits_for_rows_that_score_more_or_are_likelier():
     # After "the" the end is sure; the other row's likelihood is far below.
     model = Scripted({THE: -3.0, END: -2.0}, _={END: -0.1, THE: -0.2}, _0={END: -0.1, THE: -3.0})
     assert len(searched(model, plan, max_tokens=6)[1]) == 2
-    assert len(searched(model, plan, max_tokens=6, stop="exact")[1]) == 6  # "old" could still come
+    assert len(searched(model, plan, max_tokens=6, stop="exact")[1]) == 6  # "old" could still be written
     model = Scripted({THE: -3.0, END: -2.0}, _={END: -0.1, THE: -0.2}, _0={END: -0.1, OLD: -3.0})
     assert (
         len(searched(model, plan, max_tokens=6)[1]) == 3
@@ -336,7 +336,7 @@ def test_stop_waits_for_rows_that_score_more_or_are_likelier():
 def test_without_edits_cut_sentences_enter_the_pool_too():
     model = Scripted({OLD: -0.1, THE: -3.0, END: -4.0})
     found, steps = searched(model, compiled(), max_tokens=2, width=1, alpha=1)
-    assert len(steps[0]) == 3  # beams + ends, whatever width and α are
+    assert len(steps[0]) == 3  # beams + ends, for any width and α
     assert [(h.tokens, h.ended) for h in found] == [((OLD, OLD), False), ((OLD, THE), False)]
     found, steps = searched(model, compiled(deletes(0, OLD)), max_tokens=2, method="beam")
     assert found[0].tokens == (OLD, OLD)
@@ -364,7 +364,7 @@ class Pieces(Scripted):
         return [table.get(token, NOTHING) for token in range(7)]
 
 
-def test_banned_words_may_be_begun_and_go_on():
+def test_banned_words_may_begin_longer_words():
     model = Pieces({S_OLD: -0.1, S_ER: -1.0, S_X: -0.5})
     plan = compiled(deletes(0, S_OLD), texts=PIECES)
     config = {"method": "negative", "beams": 3}
@@ -394,20 +394,20 @@ def test_a_ban_waits_for_the_longer_phrase():
     assert allowed(model, plan, max_tokens=1) == [[]]  # no room for "man"
 
 
-def test_what_waits_is_banned_whether_or_not_it_was_on_offer():
-    """With `forbid` E pays for a source only if its target was on offer; the ban does not ask."""
+def test_waiting_occurrences_are_banned_even_if_not_on_offer():
+    """With `forbid`, a source costs E only if its target was on offer; the ban applies in any case."""
     model = Scripted({MAN: -2.0, THE: -0.1, OLD: -0.3, END: -0.2}, _={OLD: -0.1})
     plan = compiled(inserts(0, OLD, MAN), source(1, OLD), target(1, (BIG,)))  # "big" is never on offer
     _, steps = searched(model, plan, beams=1, forbid=True, max_tokens=3)
     assert [[node.token for node in nodes] for nodes in steps] == [[OLD], [MAN], [THE, END, MAN]]
     assert steps[1][0].E == 1_000_000
     _, steps = searched(model, plan, beams=1, forbid=True, ban="token", max_tokens=3)
-    assert [node.token for node in steps[1]] == [THE, END, OLD, MAN]  # "old" stands there, and may be left
+    assert [node.token for node in steps[1]] == [THE, END, OLD, MAN]  # "old" is in the text, and may stay
     _, steps = searched(model, plan, beams=1, forbid=True, max_tokens=1)
     assert steps == [[]]
 
 
-def test_a_word_that_goes_on_is_no_occurrence_before_the_one_it_becomes():
+def test_a_word_that_continues_is_no_occurrence():
     plan = compiled(Clause("delete", 0, 1, (variant(S_OLD), variant(S_OLD, S_ER, words=1))), texts=PIECES)
     model = Pieces({S_X: -0.5}, _={S_OLD: -0.1}, _0={S_ER: -0.1})
     for ban in ("word", "token"):

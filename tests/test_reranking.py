@@ -1,4 +1,4 @@
-"""Which of several texts is given: what a person asked for, then meaning, then words; the literal edit last."""
+"""Reranking: requested edits first, then protected text, likelihood and faults; the literal candidate last."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_faults_of_predicted_edits(edit: Edit, text: str, count: int) -> None:
     assert faults(EditPlan("It purchased a house.", (edit,)), text) == count
 
 
-def test_what_the_plan_says_is_no_fault() -> None:
+def test_changes_of_the_plan_are_no_faults() -> None:
     plan = EditPlan("It is not 12.", (Edit.delete("not"), Edit.substitute("12", "14")))
     assert faults(plan, "It is 14.") == 0
     assert faults(plan, "It is 15.") == 1
@@ -97,7 +97,7 @@ def test_a_plan_that_keeps_every_content_word_and_asks_for_no_more_changes_nothi
     assert faults(plan, "They won a old house.") == 1
 
 
-def test_signs_that_part_clauses_count_too() -> None:
+def test_punctuation_between_clauses_counts_too() -> None:
     plan = EditPlan(
         "It is old; bought new.", (Edit.insert("old"), Edit.insert("new"), Edit.substitute("bought", "won"))
     )
@@ -108,40 +108,40 @@ def test_signs_that_part_clauses_count_too() -> None:
 def test_fewer_faults_come_first_and_ties_stay_in_order() -> None:
     source = "It may exacerbate."
     found = best(source, "mayacerbate itx", "it mayacerbate", "it may make worse", "it may worse", keep=4)
-    assert found == ["it may make worse", "it may worse", source, "it mayacerbate"]  # the literal edit is the source
+    assert found == ["it may make worse", "it may worse", source, "it mayacerbate"]  # literal: the source
     assert best("It may.", "itx", "it", keep=1) == ["it"]
 
 
-def test_what_a_person_asked_for_comes_before_everything() -> None:
+def test_requested_edits_have_precedence() -> None:
     plan = EditPlan("It purchased a house.", (Edit.substitute("purchased", "bought"),))
     assert best(plan, "It purchased a house.", "It bought zzx a house.")[:2] == [
         "It bought a house.", "It bought zzx a house."
     ]  # fmt: skip
 
 
-def test_a_literal_edit_comes_after_texts_of_the_model_that_are_as_good() -> None:
+def test_the_literal_candidate_comes_after_equally_good_texts() -> None:
     plan = EditPlan("It purchased a house.", (Edit.substitute("purchased", "bought"),))
     assert best(plan, "A house is what it bought.")[0] == "A house is what it bought."
 
 
-def test_garbled_texts_come_after_the_literal_edit() -> None:
+def test_garbled_texts_come_after_the_literal_candidate() -> None:
     plan = EditPlan("It purchased a house.", (Edit.substitute("purchased", "bought"),))
     assert best(plan, ("A house it bought is it.", -9.0))[0] == "It bought a house."
 
 
-def test_a_deletion_that_is_a_guess_is_not_made_by_hand() -> None:
+def test_predicted_deletions_are_not_in_the_literal_candidate() -> None:
     plan = EditPlan("It is old.", (Edit.delete("old", probability=0.6),))
     assert best(plan, "it zzx")[0] == "It is old."
     assert best(EditPlan("It is old.", (Edit.delete("old"),)), "it zzx")[0] == "It is."
 
 
-def test_protected_text_must_be_there() -> None:
+def test_protected_text_must_be_kept() -> None:
     assert best("It is a@b.org.", "It is a@b", "It is a@b.org.", intact=lambda text: "a@b.org" in text)[0] == (
         "It is a@b.org."
     )
 
 
-def test_far_less_likely_texts_come_last_unless_a_person_asked() -> None:
+def test_unlikely_texts_come_last_unless_requested() -> None:
     guess = Edit.substitute("old", "new", probability=0.3)
     plan = EditPlan("It is old.", (guess,))
     assert best(plan, ("It is new.", -5.9), ("It may is old.", -0.1))[0] != "It is new."

@@ -50,13 +50,13 @@ def test_a_safe_target_is_written_alone(planner):
     ("It was the strongest hurricane of the year.", "strongest", "best"),
 ])  # fmt: skip
 def test_a_wrong_target_is_never_written(planner, source, phrase, wrong):
-    """Not even where everything that may be replaced is, nor by a table of plain English."""
+    """Not even at full strength, nor by the table of common names."""
     everything = Levels(delete=1.0, substitute=0.0)
     assert wrong in planner.reviewed.entry(phrase).wrong
     assert wrong not in targets(planner, source, phrase, strength=everything)
 
 
-def test_a_table_of_ones_own(tmp_path):
+def test_a_custom_table(tmp_path):
     path = tmp_path / "own.tsv.xz"
     write_rows(path, [("commence", "start; begin", "", "end"), ("run", "", "go; manage", "")])
     own = ReviewedTargets.load(path)

@@ -1,4 +1,4 @@
-"""Training: a small task is learned, a killed run ends as if it had not been, and the best weights are kept."""
+"""Training: a small task is learned, killed runs resume exactly, and the best weights are kept."""
 
 import io
 import json
@@ -103,7 +103,7 @@ LLAMA = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "nu
         ("Qwen3", "ForCausalLM", {**LLAMA, "head_dim": 8, "num_key_value_heads": 1}),
     ],
 )
-def test_other_families_are_trained_alike(folder, family, head, shape):
+def test_other_model_families_can_be_trained(folder, family, head, shape):
     config = getattr(transformers, family + "Config")(
         vocab_size=13, pad_token_id=0, bos_token_id=1, eos_token_id=2, **shape
     )
@@ -116,7 +116,7 @@ def test_other_families_are_trained_alike(folder, family, head, shape):
 
 
 def test_the_gradient_of_an_update_is_that_of_the_mean_over_all_its_tokens(folder, monkeypatch):
-    """However the batch is cut: targets of one to three words, so that a mean of means would be another."""
+    """For any micro-batches: targets have one to three words, so a mean of means would differ."""
     save_small_model(folder / "still", "bart")
     pairs = [(" ".join(["old"] * size), " ".join(["man", "town", "river"][:size])) for size in (1, 2, 3, 3, 1, 2, 1)]
     write_table(folder / "train.tsv", pairs)
@@ -156,10 +156,10 @@ sys.exit(main())
 """
 
 
-def test_two_processes_learn_what_one_does(folder):
+def test_two_processes_give_the_same_result_as_one(folder):
     """By torch's launcher, which `accelerate launch` uses as well; 41 pairs, so that the last update has only one.
 
-    The second process is slow to read files: the first must not delete what it has still to read.
+    The second process is slow to read files: the first must not delete files that it still has to read.
     """
     save_small_model(folder / "still", "bart")
     write_table(folder / "train.tsv", toy_pairs(41))
@@ -173,16 +173,16 @@ def test_two_processes_learn_what_one_does(folder):
         env=environment, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("updates in an epoch; 2 × cpu") == 1  # the first process alone talks
+    assert done.stderr.count("updates in an epoch; 2 × cpu") == 1  # only the first process prints
     train("one", "still", epochs=2, micro_batch=3)
     assert json.loads(Path("two/training.json").read_text())["run"]["processes"] == 2
     for here, there in zip(log("one"), log("two"), strict=True):
-        assert here == pytest.approx(there, rel=1e-3)  # losses, lengths of gradients, SARI
+        assert here == pytest.approx(there, rel=1e-3)  # losses, gradient norms, SARI
     one, two = weights("one"), weights("two")
     assert all(torch.allclose(one[name], two[name], atol=1e-4) for name in one)
 
 
-def test_in_bfloat16_the_weights_stay_whole(folder):
+def test_in_bfloat16_the_weights_stay_float32(folder):
     from accelerate.state import AcceleratorState
 
     try:
@@ -200,11 +200,11 @@ def test_in_bfloat16_the_weights_stay_whole(folder):
     assert not same(weights("out"), weights("float32"))
 
 
-# Going on
+# Resuming
 
 
 @pytest.mark.parametrize("plans", [False, True], ids=["pairs", "plans"])
-def test_a_run_that_is_killed_again_and_again_ends_with_the_same_weights(folder, plans):
+def test_a_repeatedly_killed_run_ends_with_the_same_weights(folder, plans):
     settings = {
         "epochs": 4,
         "batch": 8,
@@ -221,7 +221,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_weights(folder,
         env=environment, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("resuming from step") == 1  # the second run had nothing to go on from
+    assert done.stdout.count("resuming from step") == 1  # the second run had no checkpoint
     assert not Path("killed/model.safetensors").exists()
     said = []
     train("killed", said=said, **settings)
@@ -232,7 +232,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_weights(folder,
     assert not list(Path("killed").rglob("*.part"))
 
 
-def test_a_run_out_of_time_goes_on(folder, monkeypatch):
+def test_a_run_resumes_after_the_time_limit(folder, monkeypatch):
     clock = iter([False] * 7 + [True])
     monkeypatch.setattr(RewriterRun, "is_time_over", lambda run: next(clock, False))
     first = train("short", patience=9)
@@ -240,13 +240,13 @@ def test_a_run_out_of_time_goes_on(folder, monkeypatch):
     assert first.best["step"] == 5
     assert json.loads(Path("short/training.json").read_text())["finished"] is False
     assert Redrafter("short", device="cpu")("old man").text is not None  # the best so far can be used
-    second = train("short", patience=9, minutes=5, save_every=3)  # neither has a say in what is learned
+    second = train("short", patience=9, minutes=5, save_every=3)  # neither affects the weights
     assert (second.finished, second.step) == (True, 20)
     train("whole", patience=9)
     assert same(weights("short"), weights("whole"))
 
 
-def test_no_time_at_all(folder):
+def test_a_time_limit_of_0(folder):
     outcome = train(minutes=0)
     assert (outcome.finished, outcome.step, outcome.best) == (False, 0, None)
     assert train().finished
@@ -269,7 +269,7 @@ HINT = "choose another --out"
 
 
 @pytest.mark.parametrize("minutes", [0, None], ids=["unfinished", "finished"])
-def test_other_settings_or_data_do_not_go_on(folder, minutes):
+def test_other_settings_or_data_do_not_resume(folder, minutes):
     train(epochs=1, minutes=minutes)
     for change, named in (
         ({"learning_rate": 2e-3}, "settings.learning_rate is 0.001, here 0.002"),
@@ -284,7 +284,7 @@ def test_other_settings_or_data_do_not_go_on(folder, minutes):
         train(epochs=1)
 
 
-def test_folders_that_are_used_otherwise(folder):
+def test_folders_in_other_use_are_refused(folder):
     with pytest.raises(ConfigError, match="bart is the initial model"):
         train("bart")
     (folder / "other").mkdir()
@@ -308,22 +308,22 @@ def test_two_trainings_do_not_share_a_folder(folder, monkeypatch):
     assert train().finished
 
 
-# Choosing
+# Choosing weights
 
 
 def scripted(monkeypatch, saris):
-    """Validations that come out as told, with the weights as they were at each."""
-    seen, told = [], iter(saris)
+    """Replaces validation by the given SARI values; returns the weights at each validation."""
+    seen, remaining = [], iter(saris)
 
     def figures(run):
         seen.append({name: weight.clone() for name, weight in run.network.state_dict().items()})
-        return dict.fromkeys(("add", "keep", "del"), 0.0) | {"sari": next(told)}
+        return dict.fromkeys(("add", "keep", "del"), 0.0) | {"sari": next(remaining)}
 
     monkeypatch.setattr(RewriterRun, "_figures", figures)
     return seen
 
 
-def test_the_best_weights_are_kept_and_the_rest_is_not_waited_for(folder, monkeypatch):
+def test_the_best_weights_are_kept_and_training_stops_early(folder, monkeypatch):
     seen = scripted(monkeypatch, [10.0, 30.0, 20.0, 30.0])
     outcome = train(epochs=9, patience=2)
     assert (outcome.step, outcome.best["step"], outcome.best["epoch"]) == (20, 10, 2.0)
@@ -336,7 +336,7 @@ def test_the_best_weights_are_kept_and_the_rest_is_not_waited_for(folder, monkey
 
 @pytest.mark.parametrize("saris, stops", [([], False), ([1], False), ([1, 1], False), ([1, 1, 1], True),
                                           ([1, 0, 2], False), ([2, 0, 1], True)])  # fmt: skip
-def test_when_to_stop(saris, stops):
+def test_early_stopping(saris, stops):
     assert stopped_early(saris, 2) is stops
 
 
@@ -357,7 +357,7 @@ def test_validation_every_so_many_steps(folder):
 
 
 def test_validation_is_without_dropout(folder):
-    """What a validation says of weights is what they score when they are loaded; how it was batched changes nothing."""
+    """The scores of a validation equal those of the loaded weights, for any batch size."""
     save_small_model(folder / "dropping", "bart", dropout=0.5)
     found = train(model="dropping", epochs=6, patience=9)
     rewriter = Redrafter("out", config=DecodeConfig(method="beam", beams=2, no_repeat_ngram=3))
@@ -384,7 +384,7 @@ def test_a_model_in_eight_bits_is_trained_as_it_is_restored(folder):
     assert weights("out")["model.shared.weight"].dtype == torch.float32
 
 
-def test_a_causal_model_knows_its_prompt(folder):
+def test_a_causal_model_stores_its_prompt(folder):
     save_small_model(folder / "gpt", "gpt2")
     train(model="gpt", epochs=1, prompt=PROMPT)
     assert Redrafter("out").prompt == PROMPT
@@ -394,7 +394,7 @@ def test_a_causal_model_knows_its_prompt(folder):
 
 def test_validation_uses_the_very_weights_that_are_trained(folder, monkeypatch):
     models = []
-    monkeypatch.setattr(RewriterRun, "_rehearse", models.append)
+    monkeypatch.setattr(RewriterRun, "_rehearse", lambda run: models.append(run))
     train(epochs=1)
     (run,) = models
     assert run.redrafter.model is run.network
@@ -405,10 +405,10 @@ def test_validation_uses_the_very_weights_that_are_trained(folder, monkeypatch):
     )
 
 
-# What is written and said
+# Files and messages
 
 
-def test_the_folder_tells_how_the_model_came_about(folder):
+def test_the_report_of_the_training(folder):
     train(epochs=2)
     about = json.loads(Path("out/training.json").read_text())
     assert about["finished"] is True
@@ -425,7 +425,7 @@ def test_the_folder_tells_how_the_model_came_about(folder):
     assert torch.equal(loaded.model.shared.weight, weights("out")["model.shared.weight"])
 
 
-def test_a_loss_that_is_no_number_ends_the_run(folder, monkeypatch):
+def test_a_nan_loss_ends_the_run(folder, monkeypatch):
     monkeypatch.setattr(training_run, "summed_loss", lambda *given: summed_loss(*given) * float("nan"))
     with pytest.raises(ModelError, match="the loss is NaN or infinite before the first update"):
         train()
@@ -434,7 +434,7 @@ def test_a_loss_that_is_no_number_ends_the_run(folder, monkeypatch):
         train()
 
 
-def test_a_model_that_does_not_fit_is_told_what_helps(folder, monkeypatch):
+def test_out_of_memory_errors_state_what_helps(folder, monkeypatch):
     def too_much(*given):
         raise torch.OutOfMemoryError("CUDA out of memory.")
 
@@ -509,8 +509,8 @@ def test_the_command_counts_what_it_leaves_out(command, folder):
     assert status == 2
     assert err == (
         "redraft: train.tsv, line 41: has 1 column, 2 are needed.\n"
-        "  Write the source, one tab, and the target on each line; only --valid takes further references, "
-        "the same number on every line.\n"
+        "  Write source, tab, target on each line. Only --valid may have further references, the same number "
+        "everywhere.\n"
     )
     status, _, err = command(*argv("--on-error", "skip"))
     assert status == 2
@@ -546,7 +546,7 @@ def test_the_command_out_of_time(command, folder):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_mistakes_of_the_command(command, folder, words, message):
+def test_errors_of_the_command(command, folder, words, message):
     if "no GPU" in message and torch.cuda.is_available():
         pytest.skip("there is a GPU")
     status, _, err = command(*words)
@@ -579,11 +579,11 @@ def test_the_page_lists_every_setting():
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_progress_is_a_bar_on_a_terminal_and_a_line_now_and_then_elsewhere(monkeypatch, terminal):
+def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(monkeypatch, terminal):
     stderr = io.StringIO()
     stderr.isatty = lambda: terminal
     monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(progress_bar, "_SECONDS", 0)
+    monkeypatch.setattr(progress_bar, "_LINE_SECONDS", 0)
     said = []
     bar = progress_bar.ProgressBar(4, 1, said.append)
     bar.step(2, 0.5)

@@ -1,4 +1,4 @@
-"""The same plans and settings give the same in Python, shell and service (the page: test_page.py); and the OpenAPI."""
+"""Equal plans and settings give equal results in Python, shell and service (page: test_page.py); the OpenAPI."""
 
 import json
 import os
@@ -19,13 +19,13 @@ from redraft.models import bundled
 from redraft.plan.plan_files import write_plans
 from redraft.serve.app import create_app
 
-EXAMPLES = int(os.environ.get("REDRAFT_EXAMPLES", "25"))  # requests made up for each operation of the OpenAPI
+EXAMPLES = int(os.environ.get("REDRAFT_EXAMPLES", "25"))  # generated requests per operation of the OpenAPI
 SOURCE = "The physician commenced the procedure in 1990."
 DEBATE = "The committee, which had deliberated for three weeks, approved the proposal after a lengthy debate."
 SOURCES = [SOURCE, "They purchased approximately 40 vehicles.", "They commenced the work at https://example.org/a_b#c."]
 BY_HAND = [
     EditPlan(SOURCE, (Edit.substitute("physician", "doctor"),)),
-    EditPlan(SOURCE, (Edit.substitute("physician", "flibbertigibbet", span=(4, 13)),)),  # no model would
+    EditPlan(SOURCE, (Edit.substitute("physician", "flibbertigibbet", span=(4, 13)),)),  # no model would write it
     EditPlan(SOURCE, (Edit.delete("in 1990", span=(38, 45)), Edit.insert("procedure")), "light"),
     EditPlan(DEBATE, (Edit.split("which", span=(15, 20)), Edit.delete("lengthy"))),
     EditPlan(DEBATE, (Edit.split(), Edit.insert("vote", weight=2.0)), "strong"),
@@ -60,7 +60,7 @@ def shell(capsys):
 
 
 def shown(result):
-    """What every door says of a sentence, as JSON."""
+    """What every interface returns for a sentence, as JSON."""
     return result["output"], result.get("literal", False), result["edits"], result.get("unchanged")
 
 
@@ -86,7 +86,7 @@ def test_sentences_without_a_plan(simplifier, client, shell, tmp_path):
 
 
 @has_weights
-def test_plans_by_hand(simplifier, client, shell, tmp_path):
+def test_hand_written_plans(simplifier, client, shell, tmp_path):
     python = of_python(simplifier.pipe(BY_HAND))
     asked = [simplifier(plan) for plan in BY_HAND]
     write_plans(tmp_path / "plans.jsonl", BY_HAND)
@@ -106,7 +106,7 @@ def test_plans_by_hand(simplifier, client, shell, tmp_path):
 
 @has_weights
 @pytest.mark.parametrize("strength", ["light", "medium", "strong", "0.9"])
-def test_plans_that_are_exported_and_given_back(client, shell, tmp_path, strength):
+def test_exported_plans_give_the_same_results(client, shell, tmp_path, strength):
     path = tmp_path / "plans.jsonl"
     sources = [*SOURCES[:2], DEBATE]
     exported = shell("plan", "predict", "--strength", strength, *sources)
@@ -124,8 +124,8 @@ def test_plans_that_are_exported_and_given_back(client, shell, tmp_path, strengt
 
 @has_weights
 @pytest.mark.parametrize("strength", ["medium", "strong"])
-def test_texts_that_are_left_alone_or_parted_are_exported_and_given_back(client, shell, tmp_path, strength):
-    """The model would rewrite a text that is no English, and plan the second half of a long one by its first."""
+def test_exported_plans_of_unchanged_and_split_texts(client, shell, tmp_path, strength):
+    """The model alone would rewrite non-English text, and a long text would be planned as a whole."""
     path, glossary = tmp_path / "plans.jsonl", tmp_path / "glossary.tsv"
     glossary.write_text("Arzt\tDoktor\n", encoding="utf-8")
     flags = ["--strength", strength, "--glossary", glossary]
@@ -142,13 +142,13 @@ def test_texts_that_are_left_alone_or_parted_are_exported_and_given_back(client,
 
 @has_weights
 def test_every_stage_can_be_stopped_between_its_steps(simplifier):
-    """As the service does when nobody waits any more."""
+    """As the service does when no request waits for the result."""
     seen = set()
 
     def look(cancel_only):
-        seen.add(sys._getframe(2).f_globals["__name__"])  # who has called yield_point()
+        seen.add(sys._getframe(2).f_globals["__name__"])  # the functions that have called yield_point()
 
-    with on_yield_point(look):  # phrases that no other test has had compiled
+    with on_yield_point(look):  # phrases that no other test compiles
         simplifier(DEBATE.replace("deliberated", "pondered"))
         simplifier(LONG.replace("physician", "surgeon"))
     stages = {
@@ -164,8 +164,8 @@ def app():
     return create_app(Simplifier(redrafter), hosts=["localhost", "testserver"])  # schemathesis calls it so
 
 
-def test_whatever_the_openapi_allows_is_answered_as_it_says(app):
-    """Without the plugin of schemathesis for pytest, which not every version of pytest takes."""
+def test_requests_allowed_by_the_openapi_get_a_documented_response(app):
+    """Without the pytest plugin of schemathesis, which does not support every version of pytest."""
     operations = [found.ok() for found in schemathesis.openapi.from_asgi("/openapi.json", app).get_all_operations()]
     assert {operation.path for operation in operations} >= {"/v1/simplify", "/v1/plan", "/v1/evaluate", "/health"}
     for operation in operations:
@@ -173,13 +173,13 @@ def test_whatever_the_openapi_allows_is_answered_as_it_says(app):
         @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(operation.as_strategy())
         def answered(case):
-            case.call_and_validate(excluded_checks=[positive_data_acceptance])  # what a plan means no schema can say
+            case.call_and_validate(excluded_checks=[positive_data_acceptance])  # no schema describes valid plans fully
 
         answered()
 
 
 def test_many_clients_at_once_lose_nothing(app):
-    """The long version, with the model that comes with the package, is benchmarks/bench_service.py."""
+    """The long version, with the bundled model, is benchmarks/bench_service.py."""
     with TestClient(app, base_url="http://localhost") as client:
         found: dict[int, list[str]] = {}
 

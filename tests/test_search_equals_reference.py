@@ -1,4 +1,4 @@
-"""The search against its slow twin, on thousands of random plans, models and settings, in float64, to the last bit."""
+"""The search equals the reference search bit by bit in float64, on thousands of random plans, models and settings."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ class Case:
 
 
 def for_many(cases: Callable[..., st.SearchStrategy[Case]], examples: int, number: int, device: str) -> None:
-    """Compare the two on examples that are the same each time; `number` makes another set of them."""
+    """Compare both searches on fixed random examples; `number` selects another set of examples."""
 
-    if device == "cuda":  # some hundreds of launches a step: slower than the CPU at these sizes
+    if device == "cuda":  # hundreds of kernel launches per step: slower than the CPU at these sizes
         examples //= 20
 
     @seed(number)
     @settings(max_examples=examples, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(cases(device))
     def agree(case: Case) -> None:
-        compare(case, watched=device == "cpu")  # a GPU replays steps that nobody watches
+        compare(case, watched=device == "cpu")  # on a GPU, unobserved steps are replayed from graphs
 
     agree()
 
 
 def compare(case: Case, *, watched: bool) -> None:
-    """Fail where the two differ: in what they find and, if watched, in any node of any step that α leaves."""
+    """Fail if the two differ: in their hypotheses and, if watched, in any node of any step that α leaves."""
     seen: list[list[set[Any]]] = [[] for _ in case.plans]
 
     def watch(_: State, step: Step, __: State) -> None:
@@ -72,7 +72,7 @@ def compare(case: Case, *, watched: bool) -> None:
     )
     for plan, limit, hypotheses, nodes in zip(case.plans, case.max_tokens, found, seen, strict=True):
         expected, steps = slowly(case, plan, limit)
-        if watched:  # a sentence that is over goes on until the others of its batch are
+        if watched:  # finished sentences continue until the whole batch is finished
             assert nodes[: len(steps)] == [
                 {(n.row, n.token, n.log_prob, n.E, n.E_plus) for n in step if n.outcome not in ("end-rule", "alpha")}
                 for step in steps
@@ -83,7 +83,7 @@ def compare(case: Case, *, watched: bool) -> None:
 
 
 def slowly(case: Case, plan: CompiledPlan, limit: int) -> tuple[list[ReferenceHypothesis], list[list[ReferenceNode]]]:
-    """What the twin finds for one sentence, and the nodes of its steps."""
+    """The hypotheses of the reference search for one sentence, and the nodes of its steps."""
     steps: list[list[ReferenceNode]] = []
     found = reference_search(
         case.model.next_log_probs,
@@ -183,7 +183,7 @@ def edits_of(words: Sequence[str]) -> st.SearchStrategy[Edit]:
 
 
 def plan_of(edits: Sequence[Edit | None]) -> EditPlan:
-    """As many of the edits as go together."""
+    """As many of the edits as do not conflict."""
     plan = EditPlan("s")
     for edit in edits:
         if edit is not None:
@@ -234,7 +234,7 @@ def with_splits(draw: st.DrawFn, case: Case) -> Case:
     return replace(case, plans=compiled)
 
 
-def test_neither_search_sees_splits(device: str) -> None:
+def test_both_searches_ignore_splits(device: str) -> None:
     @seed(0)
     @settings(max_examples=300 if device == "cpu" else 15, deadline=None, database=None,
               suppress_health_check=list(HealthCheck))  # fmt: skip
@@ -262,15 +262,15 @@ def test_neither_search_sees_splits(device: str) -> None:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_search_agrees_with_its_twin_on_whole_words(number: int, device: str) -> None:
+def test_search_equals_reference_on_whole_words(number: int, device: str) -> None:
     for_many(word_cases(word_model), 400, number, device)
 
 
-def test_search_agrees_with_its_twin_where_everything_is_tied(device: str) -> None:
+def test_search_equals_reference_with_ties_everywhere(device: str) -> None:
     for_many(word_cases(tied_model), 300, 0, device)
 
 
-# Banned words inside phrases that are asked for
+# Banned words inside requested phrases
 
 
 @st.composite
@@ -281,7 +281,7 @@ def banning_configs(draw: st.DrawFn) -> DecodeConfig:
         method=method,
         forbid=True,
         ban=draw(st.sampled_from(["word", "word", "word", "token"])),
-        width=draw(st.sampled_from([1, 2, 3])),  # the fewer, the less is on offer
+        width=draw(st.sampled_from([1, 2, 3])),  # fewer tokens mean fewer offers
         admit_unmet=draw(st.booleans()),
         admit_gap=30,
         alpha=draw(st.sampled_from([3, 200, 200])),
@@ -292,7 +292,7 @@ def banning_configs(draw: st.DrawFn) -> DecodeConfig:
 
 @st.composite
 def nested_plans(draw: st.DrawFn, words: Sequence[str]) -> EditPlan:
-    """Phrases asked for, some of them twice, and bans on parts of them, some of which are asked for as well."""
+    """Requested phrases, some of them twice, and bans on parts of them, some of which are also requested."""
 
     def one_of(*values: Any) -> Any:
         return draw(st.sampled_from(values))
@@ -315,7 +315,7 @@ def nested_plans(draw: st.DrawFn, words: Sequence[str]) -> EditPlan:
 
 
 def part_of(draw: st.DrawFn, whole: Sequence[Any]) -> Sequence[Any]:
-    """A slice that is not all of it; its end seldom, since only what stands before the end has to wait."""
+    """A proper slice; rarely the end, since only occurrences before the end have to wait."""
     whole = draw(st.sampled_from([whole[:-1], whole[:-1], whole[:-1], whole[1:]]))
     size = draw(st.integers(1, len(whole)))
     start = draw(st.integers(0, len(whole) - size))
@@ -340,7 +340,7 @@ def nested_cases(draw: st.DrawFn, device: str) -> Case:
 
 
 @pytest.mark.parametrize("number", range(2))
-def test_search_agrees_with_its_twin_on_banned_words_inside_insertions(number: int, device: str) -> None:
+def test_search_equals_reference_on_banned_words_inside_insertions(number: int, device: str) -> None:
     for_many(nested_cases, 400, number, device)
 
 
@@ -366,7 +366,7 @@ each_ban = pytest.mark.parametrize("ban", BANS.values(), ids=list(BANS))
     ],
 )
 def test_nothing_breaks_off_a_phrase_that_begins_with_a_banned_word(edits: list[Edit], ban: dict[str, Any]) -> None:
-    """Once a source waited unseen unless it was offered, so that a row could leave it standing there."""
+    """An earlier version tracked a waiting source only if it was offered, so a row could leave it in the text."""
     for number in range(10):
         model = word_model(WORDS[:4], number, "cpu")
         plan = compiler_for(model.tokenizer).compile([EditPlan("s", tuple(edits))])
@@ -394,7 +394,7 @@ def test_an_insertion_with_a_banned_word_is_written_in_the_middle(edit: Edit, be
     compare(Case(model, plan, config, [9]), watched=True)
     best = search(model, ["s"], plan, config, [9])[0][0]
     written = " ".join(model.tokenizer.words[token] for token in best.tokens)
-    # With ban="token" what waits for "town" may be broken off, and one row alone does not come back to it.
+    # With ban="token" the phrase may be interrupted before "town", and a single row does not start it again.
     noun = "house" if config.ban == "token" and beams == 1 else "town"
     assert written.startswith(f"the old {noun} is here")
 
@@ -406,7 +406,7 @@ PIECES = (b" old", b"old", b"er", b" x", b"'", b"s", b",", b"1", b"11", b" ", b"
 
 
 class PieceModel:
-    """Random rows by the last two tokens. Bytes come as a model writes them: a whole character or none of it."""
+    """Random rows by the last two tokens. Only whole characters are written, as by a trained model."""
 
     def __init__(self, texts: Sequence[bytes], number: int, device: str) -> None:
         self.texts: list[bytes | None] = [*texts, None]
@@ -451,7 +451,7 @@ class PieceModel:
 
 
 def variant_of(tokens: tuple[int, ...], model: PieceModel) -> Variant | None:
-    """Tokens as a variant, where they make a phrase: whole characters, no white space behind it."""
+    """The tokens as a variant if they are a phrase: whole characters, without trailing white space."""
     try:
         text = b"".join(model.texts[token] or b"" for token in tokens).decode("utf-8")
     except UnicodeDecodeError:
@@ -520,7 +520,7 @@ def piece_cases(draw: st.DrawFn, device: str) -> Case:
 
 
 @pytest.mark.parametrize("number", range(3))
-def test_search_agrees_with_its_twin_on_pieces_of_words(number: int, device: str) -> None:
+def test_search_equals_reference_on_pieces_of_words(number: int, device: str) -> None:
     for_many(piece_cases, 400, number, device)
 
 
@@ -571,7 +571,7 @@ def nested_piece_cases(draw: st.DrawFn, device: str) -> Case:
     return Case(model, plans, draw(banning_configs()), [draw(st.integers(1, 6)) for _ in plans])
 
 
-def test_search_agrees_with_its_twin_on_banned_pieces_inside_insertions(device: str) -> None:
+def test_search_equals_reference_on_banned_pieces_inside_insertions(device: str) -> None:
     for_many(nested_piece_cases, 400, 0, device)
 
 

@@ -1,4 +1,4 @@
-"""Headings and items of lists: a full stop is lent to them, and taken back. Signs that got lost are told."""
+"""Full stops are added to headings and list items and removed again; missing symbols and addresses."""
 
 import pytest
 
@@ -15,18 +15,18 @@ def written(plan, *texts):
 
 
 @pytest.mark.parametrize("source, word", [("Before use", "use"), ("Take 2", "2"), ("Before use ", "use")])
-def test_a_full_stop_is_lent_and_taken_back(source, word):
+def test_a_full_stop_is_added_and_removed(source, word):
     plan = EditPlan(source, (Edit.insert(word),))
-    lent = add_full_stop(plan)
-    assert lent.source == f"{source.strip()}."
-    assert lent.edits == plan.edits
-    found = remove_full_stop(plan, written(lent, "Before you use it.", "Before use", "Before use ."))
+    terminated = add_full_stop(plan)
+    assert terminated.source == f"{source.strip()}."
+    assert terminated.edits == plan.edits
+    found = remove_full_stop(plan, written(terminated, "Before you use it.", "Before use", "Before use ."))
     assert found.source == source
     assert [one.text for one in found.candidates] == ["Before you use it", "Before use", "Before use"]
 
 
 @pytest.mark.parametrize("source", ["They left.", "Did they?", "“They left.”", "They left ...", ""])
-def test_what_has_an_end_is_as_it_was(source):
+def test_terminated_text_is_unchanged(source):
     plan = EditPlan(source)
     assert add_full_stop(plan) is plan
     found = written(plan, "They went.")
@@ -43,11 +43,11 @@ def test_what_has_an_end_is_as_it_was(source):
         ('A 5" pipe.', 'A 5" pipe.', []),
     ],
 )
-def test_signs_that_got_lost_are_told(source, output, lost):
+def test_missing_symbols(source, output, lost):
     assert missing_symbols(source, output) == lost
 
 
-def test_addresses_that_were_changed_are_told():
+def test_changed_addresses_count_as_missing():
     source = "See https://example.org/a?b=1, or write to me@example.org."
     assert missing_addresses(source, "See https://example.org/a?b=1 or write to me@example.org.") == []
     assert missing_addresses(source, "See https:///example.org/a?b =1 or me@example.org.") == [

@@ -1,4 +1,4 @@
-"""Documents to sentences and back."""
+"""Documents are split into sentences and joined again."""
 
 import re
 
@@ -44,7 +44,7 @@ def test_where_sentences_end(text, sentences):
     assert [one.text for one in split_document(text)] == sentences
 
 
-def test_signs_of_lists_and_headings_are_no_words_of_sentences():
+def test_markers_of_lists_and_headings_do_not_belong_to_sentences():
     text = (
         "# Before use\n- Read this: all of it.\n  2) Stop.\nTell us:\n\n* a pain;\n1. It hurts. 12. No.\n> Quoted :\n"
     )

@@ -1,4 +1,4 @@
-"""The service over HTTP: answers, limits, keys, the shape of errors, and what never stands in a log."""
+"""The service over HTTP: answers, limits, keys, the format of errors, and no texts in the log."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ from redraft.serve.limits import Limits
 
 SOURCE = "The physician commenced the procedure in 1990."
 BY_HAND = "The artisans remain old ."
-HERE = "http://localhost"  # as the service is known to itself
+HERE = "http://localhost"  # a host name that the service accepts
 SMALL = Limits(
     max_characters=200, max_sentences=3, max_sentence=100, max_edits=2, max_targets=2, max_phrase=20,
     max_user_constraints=2,
@@ -89,7 +89,7 @@ def test_a_text_is_simplified_as_the_simplifier_does_it(whole, simplifier):
     assert answer["readability"]["after"] < answer["readability"]["before"]
 
 
-def test_what_is_planned_can_be_carried_out(whole):
+def test_planned_edits_can_be_applied(whole):
     (planned,) = whole.post("/v1/plan", json={"text": SOURCE, "keep": ["physician"]}).json()["sentences"]
     assert (planned["space"], planned["source"], planned["unchanged"]) == ("", SOURCE, None)
     assert {"insert": "physician", "note": "from the keep list"}.items() <= planned["edits"][0].items()
@@ -105,7 +105,7 @@ def test_what_is_planned_can_be_carried_out(whole):
     assert "physician" in sentence["output"]
 
 
-def test_words_offer_common_names_first_and_nothing_that_changes_the_meaning(whole, simplifier):
+def test_choices_have_common_names_first_and_keep_the_meaning(whole, simplifier):
     text = "Hypertension increased among most patients notwithstanding the procedure."
     (planned,) = whole.post("/v1/plan", json={"text": text}).json()["sentences"]
     offered = {word["text"]: [choice["target"] for choice in word["choices"]] for word in planned["words"]}
@@ -118,7 +118,7 @@ def test_words_offer_common_names_first_and_nothing_that_changes_the_meaning(who
     assert any(guard.refusal_reason("increased", target) for target, _ in lexicon.entry_of(["increased"]).targets)
 
 
-def test_edits_that_are_given_are_all_there_is(whole, simplifier):
+def test_given_edits_are_applied_unchanged(whole, simplifier):
     sentences = [
         {"source": SOURCE, "edits": []},
         {"space": " ", "source": SOURCE, "edits": [{"insert": "physician"}]},
@@ -138,7 +138,7 @@ def test_edits_that_are_given_are_all_there_is(whole, simplifier):
     assert simplifier.redrafter.config.candidates == 1
 
 
-def test_what_is_no_prose_is_left_alone(whole):
+def test_non_prose_is_unchanged(whole):
     text = "https://example.org/a?b=c"
     (planned,) = whole.post("/v1/plan", json={"text": text}).json()["sentences"]
     (simple,) = whole.post("/v1/simplify", json={"text": text}).json()["sentences"]
@@ -146,7 +146,7 @@ def test_what_is_no_prose_is_left_alone(whole):
     assert simple["output"] == text
 
 
-def test_mistakes_in_planning_are_named(whole):
+def test_errors_in_plan_requests_are_named(whole):
     assert "strength" in error(whole.post("/v1/plan", json={"text": "A.", "strength": "most"}), 400)
     assert "strength" in error(whole.post("/v1/plan", json={"text": "A.", "strength": 2}), 400)
     assert "style" in error(whole.post("/v1/plan", json={"text": "A.", "style": "baroque"}), 400)
@@ -157,7 +157,7 @@ def test_mistakes_in_planning_are_named(whole):
     assert "limit is 2" in error(whole.post("/v1/simplify", json={"text": "A.", "candidates": 3}), 400)
 
 
-def test_a_script_comes_back_as_json_only(client):
+def test_html_in_texts_is_returned_as_json_only(client):
     text = "<script>alert(1)</script>"
     answer = client.post("/v1/simplify", json={"sentences": [{"space": text, "source": " "}]})
     assert answer.json()["text"] == f"{text} "
@@ -315,7 +315,7 @@ def test_the_page_starts_with_the_default_strength():
     assert Levels.of(float(slider)) == Levels.of(DEFAULT_STRENGTH)
 
 
-def test_other_origins_only_where_given(scripted):
+def test_other_origins_must_be_allowed(scripted):
     asked = {"Origin": "https://a.example", "Access-Control-Request-Method": "POST"}
     with opened(scripted, api_key="secret", cors=["https://a.example"]) as client:
         assert client.options("/v1/plan", headers=asked).headers["access-control-allow-origin"] == "https://a.example"
@@ -332,7 +332,7 @@ def test_without_a_planner_the_model_writes_as_it_likes(client, scripted):
     assert [word["choices"] for word in planned["words"]] == [[]] * 5
 
 
-def test_splits_and_strength_are_taken(client, scripted):
+def test_splits_and_strength_are_accepted(client, scripted):
     splits = [{"split": True}, {"split": "remain", "span": [13, 19]}]
     given = {"source": BY_HAND, "edits": splits, "strength": "light"}
     (sentence,) = client.post("/v1/simplify", json={"sentences": [given]}).json()["sentences"]
@@ -387,7 +387,7 @@ def test_the_page_is_served_strictly_and_by_exact_name(client, tmp_path, monkeyp
 
 
 class Held:
-    """A simplifier whose model is held up, or fails with a message that quotes its text."""
+    """A simplifier whose model blocks, or fails with a message that quotes its text."""
 
     def __init__(self):
         self.redrafter = SimpleNamespace(config=DecodeConfig(), model=SimpleNamespace(device=torch.device("cpu")))
@@ -430,7 +430,7 @@ def test_a_full_queue_and_a_deadline_have_their_own_status(held):
     assert len(held.calls) == 1
 
 
-def test_who_leaves_is_not_waited_for(held):
+def test_disconnected_clients_are_not_waited_for(held):
     body = b'{"text": "The artisans remain old ."}'
 
     async def scenario():
@@ -465,7 +465,7 @@ def test_who_leaves_is_not_waited_for(held):
 
 
 @pytest.mark.parametrize("log_text", [False, True])
-def test_texts_stand_in_no_log_unless_asked_for(held, caplog, log_text):
+def test_texts_are_logged_only_on_request(held, caplog, log_text):
     held.fails = True
     held.gate.set()
     caplog.set_level(logging.DEBUG)
@@ -490,7 +490,7 @@ def test_import_redraft_does_not_need_the_service():
     assert found.stdout.strip() == "set()"
 
 
-def test_what_is_missing_is_named_with_what_to_install(command, monkeypatch):
+def test_missing_packages_are_named_with_the_install_command(command, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     status, _, err = command("serve")
     assert status == 2
@@ -514,7 +514,7 @@ def test_the_command_starts_the_service(command, monkeypatch):
     assert "no API key is set" in command("serve", "--host", "0.0.0.0", "--port", free_port())[2]
 
 
-def test_the_service_knows_the_names_that_it_is_told(command, monkeypatch):
+def test_the_service_accepts_the_given_hosts(command, monkeypatch):
     started = []
     monkeypatch.setattr("uvicorn.Server.run", lambda server: started.append(server.config))
     monkeypatch.setattr("redraft.cli.serve._load", lambda _: Held())
@@ -524,7 +524,7 @@ def test_the_service_knows_the_names_that_it_is_told(command, monkeypatch):
             assert client.get("/health", headers={"Host": host}).status_code == status
 
 
-def test_a_port_that_is_taken_is_told_before_a_model_is_loaded(command, monkeypatch):
+def test_an_occupied_port_is_reported_before_a_model_is_loaded(command, monkeypatch):
     monkeypatch.setattr("redraft.cli.serve._load", lambda _: pytest.fail("loaded"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -554,6 +554,6 @@ def test_batches_fit_the_device(device, batch):
 
 
 @pytest.mark.parametrize("changes", [{"batch": 0}, {"deadline": -1}, {"queue": 10}])
-def test_limits_that_make_no_sense_are_refused(changes):
+def test_invalid_limits_are_refused(changes):
     with pytest.raises(ConfigError):
         Limits(**changes)

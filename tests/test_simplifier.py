@@ -1,4 +1,4 @@
-"""From sentences to simpler ones in one call: planned, fitted, in pieces where long, left alone where that is best."""
+"""Simplifier: plans, ranks targets, rewrites, splits long texts, and leaves ineligible text unchanged."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from redraft.text.words import split_words
 pytestmark = pytest.mark.skipif(not holds_eight_bit_model(bundled("rewriter")), reason="the tree has no weights")
 
 SOURCE = "The physician commenced the procedure in 1990."
-LONG = " ".join([SOURCE] * 20)  # more than 160 tokens, the half of what the model reads
+LONG = " ".join([SOURCE] * 20)  # more than 160 tokens, half the input length of the model
 DEBATE = "The committee, which had deliberated for three weeks, approved the proposal after a lengthy debate."
 CODE = "for (int i = 0; i < n; i++) { total += rows[i]; }"
 TICKETS = "He paid 25 dollars and 40 cents for 3 tickets."
@@ -37,27 +37,27 @@ def test_a_sentence_is_planned_and_rewritten(simplifier):
     assert {"commenced", "1990"} <= {verdict.edit.phrase for verdict in found.verdicts}
 
 
-def test_a_plan_of_your_own_is_carried_out_as_it_stands(simplifier):
+def test_a_given_plan_is_applied_unchanged(simplifier):
     found = simplifier(EditPlan(SOURCE, (Edit.insert("physician"),)))
     assert [(verdict.edit.phrase, verdict.status) for verdict in found.verdicts] == [("physician", "satisfied")]
 
 
-def test_what_is_no_prose_is_left_alone_in_its_place(simplifier):
+def test_non_prose_is_unchanged_in_its_place(simplifier):
     address = "https://example.org/a?b=c"
     first, second, third = simplifier.pipe([SOURCE, address, SOURCE], batch_size=2)
     assert (second.text, second.unchanged) == (address, "it is an address")
     assert first.text == third.text == simplifier(SOURCE).text
 
 
-def test_a_long_text_comes_back_in_pieces_with_spans_of_the_whole(simplifier):
+def test_a_long_text_is_rewritten_in_pieces_with_spans_of_the_whole(simplifier):
     found = simplifier(LONG)
     assert found.pieces > 1
     assert all(LONG[slice(*verdict.edit.span)] == verdict.edit.phrase for verdict in found.verdicts)
     assert found.verdicts[-1].edit.span[0] > len(LONG) / 2
 
 
-def test_a_text_is_parted_at_half_of_what_the_model_reads(simplifier):
-    """A plan with a mark for every word is about as long again."""
+def test_a_text_is_split_at_half_the_input_length_of_the_model(simplifier):
+    """A plan with a mark for every word doubles the length."""
     size = lambda text: len(simplifier.redrafter.tokenizer(text)["input_ids"])  # noqa: E731
     fits, longer = next((n, n + 1) for n in range(1, 20) if size(" ".join([SOURCE] * (n + 1))) > 160)
     assert len(pieces_of(simplifier.redrafter, " ".join([SOURCE] * fits))) == 1
@@ -69,7 +69,7 @@ def test_without_a_planner_nothing_is_predicted():
     assert Simplifier(redrafter)("The artisans remain old .").verdicts == ()
 
 
-def test_a_plan_with_places_is_parted_with_its_text(simplifier):
+def test_a_plan_with_spans_is_split_with_its_text(simplifier):
     places = [at for at in range(len(LONG)) if LONG.startswith("procedure", at)]
     edits = tuple(Edit.insert("procedure", span=(at, at + len("procedure"))) for at in places)
     found = simplifier(EditPlan(LONG, edits))
@@ -80,7 +80,7 @@ def test_a_plan_with_places_is_parted_with_its_text(simplifier):
 
 @pytest.mark.parametrize("target", ["quack", "flibbertigibbet", "brass band"])
 @pytest.mark.parametrize("span", [None, (4, 13)])
-def test_a_person_gets_the_word_asked_for_however_unlikely(simplifier, target, span):
+def test_requested_words_are_written_however_unlikely(simplifier, target, span):
     found = simplifier(EditPlan(SOURCE, (Edit.substitute("physician", target, span=span),)))
     assert f"The {target} " in found.text
     assert "physician" not in found.text
@@ -98,7 +98,7 @@ def test_a_deleted_number_is_not_replaced_by_another(simplifier, source, number)
 @pytest.mark.parametrize("text", [
     "Der Arzt verschrieb dem Patienten wegen Hypertonie ein Medikament.", "Hypertonie.", SOURCE,
 ])  # fmt: skip
-def test_wishes_are_granted_whatever_else_is_left_alone(simplifier, text):
+def test_user_constraints_are_applied_to_text_that_is_not_rewritten(simplifier, text):
     first = next(word.text for word in split_words(text) if len(word.text) > 4)
     user_constraints = UserConstraints(
         (UserConstraint.of(first, "Quack"), UserConstraint.of("Medikament"), UserConstraint.of("procedure"))
@@ -122,7 +122,7 @@ def test_wishes_are_granted_whatever_else_is_left_alone(simplifier, text):
      ["[our site](https://example.org/a_b?c=d#e)"]),
     ("The apparatus\tmust be\tutilised in `mode_7` only.", ["The apparatus\tmust be\t", "`mode_7`"]),
 ])  # fmt: skip
-def test_what_is_protected_comes_back_byte_for_byte(simplifier, text, whole):
+def test_protected_spans_are_restored_byte_for_byte(simplifier, text, whole):
     found = simplifier(text)
     assert [one for one in whole if one not in found.text] == []
     assert found.text != text
@@ -146,12 +146,12 @@ def test_with_a_strength_the_rest_may_change_too(simplifier):
     assert "okayed" in found.text
     free = Simplifier(
         simplifier.redrafter, simplifier.planner, check=None
-    )  # without the check, which has the lost words put back
+    )  # without the check, which would restore the lost words
     found = free(EditPlan(DEBATE, (Edit.substitute("approved", "okayed"),), "strong"))
     assert {"deliberated", "lengthy"} - content(found.text)
 
 
-def test_search_only_gives_what_the_search_finds(simplifier):
+def test_search_only_returns_the_texts_of_the_search(simplifier):
     plain = Simplifier(simplifier.redrafter, simplifier.planner, search_only=True)
     plan = EditPlan(SOURCE, (Edit.substitute("physician", "flibbertigibbet"),))
     for one in (SOURCE, plan):
@@ -163,14 +163,14 @@ def test_search_only_gives_what_the_search_finds(simplifier):
 
 @pytest.mark.parametrize("text", [SOURCE, EditPlan(SOURCE), EditPlan(SOURCE, (Edit.delete("physician"),)), CODE])
 def test_beam_search_is_plain(simplifier, text):
-    """With a plan in what the model reads, but nothing enforced, ranked or edited by hand: the baseline."""
+    """The baseline: the model may read the plan, but nothing is enforced, reranked or edited in place."""
     config = simplifier.redrafter.config.with_changes(method="beam", candidates=2)
     found = Simplifier(simplifier.redrafter, None, config=config)(text)
     assert found == next(simplifier.redrafter.stream([text], config=config))
     assert not any(one.literal for one in found.candidates)
 
 
-def test_beam_search_may_be_told_a_predicted_plan(simplifier):
+def test_beam_search_can_read_a_predicted_plan(simplifier):
     config = simplifier.redrafter.config.with_changes(method="beam")
     (plan,) = simplifier.plans([SOURCE])
     assert simplifier(SOURCE, config=config) == next(simplifier.redrafter.stream([plan], config=config))
@@ -185,11 +185,11 @@ def test_off_makes_the_edits_and_nothing_else(simplifier):
 
 
 @pytest.mark.parametrize("text", [CODE, "Hypertonie."])
-def test_the_plan_of_what_is_no_prose_says_that_it_stays(simplifier, text):
+def test_the_plan_of_non_prose_has_strength_off(simplifier, text):
     (plan,) = simplifier.plans([text])
     assert plan == EditPlan(text, (), "off")
     assert simplifier(plan) == simplifier(text)
-    assert simplifier(EditPlan(text)).unchanged is None  # whoever gives an empty plan asks the model
+    assert simplifier(EditPlan(text)).unchanged is None  # a given empty plan is rewritten by the model
 
 
 def test_a_long_text_has_one_plan(simplifier):

@@ -113,7 +113,7 @@ def test_fixed_terms(text, terms):
     assert [" ".join(words[place.start : place.stop]) for place in GUARD.fixed_terms(words)] == terms
 
 
-def test_a_table_that_is_none(tmp_path):
+def test_invalid_tables(tmp_path):
     path = tmp_path / "wordnet_relations.tsv.xz"
     path.write_bytes(lzma.compress(b"nothing\n"))
     with pytest.raises(ModelError, match="line 1"):
@@ -161,12 +161,10 @@ def test_a_folder_without_wordnet(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.isdir(WORDNET), reason="the Debian package wordnet-base is not installed")
-def test_the_shipped_table_is_what_the_command_writes(tmp_path):
-    shipped = bundled("planner") / "wordnet_relations.tsv.xz"
+def test_the_bundled_table_is_what_the_command_writes(tmp_path):
+    table = bundled("planner") / "wordnet_relations.tsv.xz"
     wordnet_tables.main(["--wordnet", WORDNET, "--out", str(tmp_path / "wordnet_relations.tsv.xz")])
-    assert lzma.decompress((tmp_path / "wordnet_relations.tsv.xz").read_bytes()) == lzma.decompress(
-        shipped.read_bytes()
-    )
+    assert lzma.decompress((tmp_path / "wordnet_relations.tsv.xz").read_bytes()) == lzma.decompress(table.read_bytes())
 
 
 @pytest.mark.parametrize("phrase, target", [
@@ -177,7 +175,7 @@ def test_words_for_nearly_everything_are_too_vague(phrase, target):
 
 
 @pytest.mark.parametrize("phrase, target", [("individuals", "people"), ("inclement", "bad"), ("site", "place")])
-def test_but_not_for_words_that_say_no_more(phrase, target):
+def test_general_words_may_replace_listed_words(phrase, target):
     assert GUARD.refusal_reason(phrase, target) is None
 
 
@@ -192,6 +190,6 @@ def test_close_senses(one, other, close):
     assert bool(GUARD.synsets(one)) is (one != "qwertz")
 
 
-def test_spellings_of_one_word():
+def test_spelling_variants():
     assert same_spelling("Apologised", "apologized")
     assert not same_spelling("practice", "exercise")

@@ -1,4 +1,4 @@
-"""Targets are ranked by the model's own likelihood of the sentence with each of them."""
+"""Targets are ranked by the model's likelihood of the sentence with each of them, and by word sense."""
 
 import math
 
@@ -49,7 +49,7 @@ def test_likelihoods_are_those_of_the_model(redrafter):
     assert log_probs(redrafter, []) == []
 
 
-def test_the_likeliest_target_comes_first(redrafter):
+def test_the_most_likely_target_comes_first(redrafter):
     plan = EditPlan(SOURCE, (Edit.substitute("man", *TARGETS, span=(8, 11), probability=0.4), Edit.insert("old")))
     (found,) = rank_targets(redrafter, [plan], keep=2, gap=math.inf)
     scores = {target: by_hand(redrafter, SOURCE, f"The old {target} left the town.") for target in TARGETS}
@@ -63,7 +63,7 @@ def test_a_target_far_behind_is_dropped(redrafter):
     assert len(found.edits[0].targets) == 1
 
 
-def test_edits_without_a_span_or_a_choice_are_let_be(redrafter):
+def test_edits_without_a_span_or_a_choice_are_unchanged(redrafter):
     plan = EditPlan(SOURCE, (Edit.substitute("man", *TARGETS), Edit.substitute("town", "city", span=(21, 25))))
     assert list(rank_targets(redrafter, [plan])) == [plan]
 
@@ -75,7 +75,7 @@ def test_splits_and_strength_are_left_unchanged(redrafter):
     assert (found.edits[1:], found.strength) == (splits, "light")
 
 
-def test_what_is_too_long_keeps_its_order(redrafter):
+def test_targets_of_too_long_texts_keep_their_order(redrafter):
     source = "The old man left the town. " * 20
     plan = EditPlan(source, (Edit.substitute("man", *TARGETS, span=(8, 11)),))
     assert list(rank_targets(redrafter, [plan])) == [plan]
@@ -92,7 +92,7 @@ def planner():
 
 
 @pytest.fixture(scope="module")
-def shipped():
+def rewriter():
     return Redrafter(device="cpu")
 
 
@@ -118,9 +118,9 @@ def predicted(source, phrase, *targets, note="people replace it in 9 of 10 place
         "The judge was the only one to notice that they argue.", "argue", ("say", "think"), (), id="another-use",
     ),
 ])  # fmt: skip
-def test_targets_of_another_sense_are_dropped(shipped, planner, source, phrase, targets, left):
+def test_targets_of_another_sense_are_dropped(rewriter, planner, source, phrase, targets, left):
     plan = predicted(source, phrase, *targets)
-    (found,) = rank_targets(shipped, [plan], planner=planner)
+    (found,) = rank_targets(rewriter, [plan], planner=planner)
     (edit,), (asked,) = found.edits, plan.edits
     assert edit.targets == left
     if not left:
@@ -135,19 +135,19 @@ def test_targets_of_another_sense_are_dropped(shipped, planner, source, phrase, 
     pytest.param("purchased", ("sold",), "plain English", (), id="the-guard-refuses-all"),
     pytest.param("purchased", ("banana",), "people replace it", (), id="the-same-word-by-counts"),
 ])  # fmt: skip
-def test_common_names_pass_unless_the_guard_refuses_them(shipped, planner, monkeypatch, phrase, targets, note, left):
+def test_common_names_pass_unless_the_guard_refuses_them(rewriter, planner, monkeypatch, phrase, targets, note, left):
     name = planner.common.entry(phrase)
     assert name is not None
     assert name.note == "plain English"
     if note == name.note:  # judged by their sense, none would pass
         monkeypatch.setattr(fitting, "_table_score", lambda *_: -math.inf)
     (found,) = rank_targets(
-        shipped, [predicted("They purchased a farm.", phrase, *targets, note=note)], planner=planner
+        rewriter, [predicted("They purchased a farm.", phrase, *targets, note=note)], planner=planner
     )
     assert found.edits[0].targets == left
 
 
-def test_targets_with_an_alarm_are_dropped(shipped, planner):
+def test_targets_with_an_alarm_are_dropped(rewriter, planner):
     class Suspicious:
         def check(self, pairs):
             for source, output in pairs:
@@ -155,22 +155,22 @@ def test_targets_with_an_alarm_are_dropped(shipped, planner):
                 yield Meaning(0.9, "built" in output, "")
 
     plan = predicted("The three towers were constructed along the coast.", "constructed", "built", "erected")
-    (without,) = rank_targets(shipped, [plan], planner=planner)
-    (found,) = rank_targets(shipped, [plan], planner=planner, check=Suspicious())
+    (without,) = rank_targets(rewriter, [plan], planner=planner)
+    (found,) = rank_targets(rewriter, [plan], planner=planner, check=Suspicious())
     assert "built" in without.edits[0].targets
     assert found.edits[0].targets == tuple(target for target in without.edits[0].targets if target != "built")
 
 
-def test_what_a_person_asks_for_is_not_dropped(shipped, planner):
+def test_requested_targets_are_not_dropped(rewriter, planner):
     source = "The three towers were constructed along the coast."
     one = Edit.substitute("constructed", "eaten", span=(22, 33))
     two = Edit.substitute("coast", "banana", "shore", span=(44, 49))
-    (found,) = rank_targets(shipped, [EditPlan(source, (one, two))], planner=planner, gap=math.inf)
+    (found,) = rank_targets(rewriter, [EditPlan(source, (one, two))], planner=planner, gap=math.inf)
     assert found.edits[0] == one
     assert found.edits[1].targets == ("shore", "banana")
 
 
-def test_a_fact_is_only_asked_for_where_it_can_save_a_target(shipped, planner, monkeypatch):
+def test_features_are_computed_only_for_targets_that_could_be_safe(rewriter, planner, monkeypatch):
     """0: could not be saved by any likelihood. 1: needs it. The bar is `least` in both."""
     room = JUDGED.likely * JUDGED.likely_to
     known = {"huts": JUDGED.least - room - 0.01, "made": JUDGED.least - room + 0.01}
@@ -184,11 +184,11 @@ def test_a_fact_is_only_asked_for_where_it_can_save_a_target(shipped, planner, m
     monkeypatch.setattr(fitting, "_similarities", lambda _, candidates: [0.0] * len(candidates))
     monkeypatch.setattr(fitting, "_likelihoods", likelihoods)
     plan = predicted("Three towers were constructed there.", "constructed", "huts", "made")
-    (found,) = rank_targets(shipped, [plan], planner=planner)
+    (found,) = rank_targets(rewriter, [plan], planner=planner)
     assert (asked, found.edits[0].targets) == (["made"], ("made",))
 
 
-def test_similarity_is_that_of_a_sentence_read_alone(planner):
+def test_similarity_does_not_depend_on_the_batch(planner):
     """Batched with longer ones or not; a word is as like itself as can be."""
     sources = ["Three towers were constructed there.", "The report was constructed from many old letters of the king."]
     some = [
@@ -202,21 +202,21 @@ def test_similarity_is_that_of_a_sentence_read_alone(planner):
     assert together[0] > together[1]
 
 
-def test_likelihood_is_against_the_source_as_it_stands(redrafter):
+def test_likelihood_is_relative_to_the_source(redrafter):
     one = fitting._Candidate(SOURCE, (8, 11), "king", 0.0)
     wanted = by_hand(redrafter, SOURCE, "The old king left the town.") - by_hand(redrafter, SOURCE, SOURCE)
     assert fitting._likelihoods(redrafter, [one]) == pytest.approx([wanted], abs=1e-3)
 
 
-def test_plans_come_in_order_with_all_their_edits(shipped, planner):
+def test_plans_come_in_order_with_all_their_edits(rewriter, planner):
     other = EditPlan("They left.", (Edit.insert("left", span=(5, 9)), Edit.split()))
     good = predicted("The three towers were constructed along the coast.", "constructed", "built")
     bad = predicted("A study found three primary reasons for targeting others.", "targeting", "eating")
-    found = list(rank_targets(shipped, [other, bad, good, other], planner=planner))
+    found = list(rank_targets(rewriter, [other, bad, good, other], planner=planner))
     assert (found[0], found[2], found[3]) == (other, good, other)
     assert [edit.kind for edit in found[1].edits] == ["insert"]
 
 
-def test_a_text_too_long_to_judge_is_left_unchanged(shipped, planner):
+def test_plans_of_too_long_texts_are_unchanged(rewriter, planner):
     plan = predicted("The towers were constructed along the coast. " * 60, "constructed", "made", "built")
-    assert list(rank_targets(shipped, [plan], planner=planner)) == [plan]
+    assert list(rank_targets(rewriter, [plan], planner=planner)) == [plan]

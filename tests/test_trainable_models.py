@@ -27,14 +27,14 @@ def refused(name):
 
 
 @pytest.mark.parametrize("family, causal", [("bart", False), ("t5", False), ("gpt2", True)])
-def test_what_can_be_trained(folder, family, causal):
+def test_trainable_models(folder, family, causal):
     start = read_start(save_small_model(folder, family))
     model, missing = load_weights(start)
     assert (start.causal, start.end, start.pad, missing) == (causal, 2, 0, [])
     assert {str(weight.dtype) for weight in model.parameters()} == {"torch.float32"}
 
 
-def test_names_that_are_no_model(folder):
+def test_names_without_a_model(folder):
     assert refused("scripted:table.json") == (
         '"scripted:table.json" is a scripted model and has no weights to train.',
         KINDS,
@@ -58,7 +58,7 @@ def test_an_encoder(folder):
     )
 
 
-def test_weights_that_are_rounded(folder):
+def test_quantized_weights(folder):
     gguf = "has quantized weights (GGUF), which cannot be trained."
     hint = "Give the original model, with weights in safetensors."
     assert refused("small.gguf") == (f'"small.gguf" {gguf}', hint)
@@ -74,7 +74,7 @@ def test_weights_that_are_rounded(folder):
     )
 
 
-def test_a_tokenizer_without_an_end(folder):
+def test_a_tokenizer_without_an_end_token(folder):
     save_small_model(folder, "bart")
     word_tokenizer(eos_token=None).save_pretrained(folder)
     assert refused("model") == (
@@ -91,7 +91,7 @@ def unloadable(folder, model):
     return caught.value.problem, caught.value.hint
 
 
-def test_a_model_and_a_tokenizer_that_disagree(folder):
+def test_a_model_and_a_tokenizer_that_do_not_match(folder):
     model = small_model("gpt2")
     model.generation_config.eos_token_id = [5, 6]
     assert unloadable(folder, model) == (
@@ -112,7 +112,7 @@ def test_a_model_and_a_tokenizer_that_disagree(folder):
     )
 
 
-def test_an_end_that_only_the_tokenizer_knows_is_told_to_the_model(folder):
+def test_an_end_token_known_only_to_the_tokenizer_is_set_in_the_model(folder):
     model = small_model("gpt2")
     model.generation_config.eos_token_id = None
     model.save_pretrained(folder)

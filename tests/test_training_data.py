@@ -1,4 +1,4 @@
-"""Pairs for training: what is read, what is refused and how, and what the loss is about."""
+"""Training pairs: reading, errors, batches, and the loss."""
 
 import lzma
 import math
@@ -54,7 +54,7 @@ def test_a_table_of_pairs(content):
     assert (pairs.sources, pairs.targets, pairs.lines) == (["a b", "d"], ["c", "e f"], [1, 2])
 
 
-def test_a_packed_table_holds_the_same():
+def test_a_compressed_table_has_the_same_pairs():
     Path("pairs.tsv").write_text("a\tb\n")
     Path("pairs.tsv.xz").write_bytes(lzma.compress(b"a\tb\n"))
     plain, packed = read_pairs("pairs.tsv"), read_pairs("pairs.tsv.xz")
@@ -70,7 +70,7 @@ def read_files(files, **settings):
 
 def test_parallel_files():
     pairs = read_files({"train.orig": "a\nb\n", "train.simp": "c\td\ne\n"})
-    assert (pairs.sources, pairs.targets) == (["a", "b"], ["c\td", "e"])  # a tab is no border here
+    assert (pairs.sources, pairs.targets) == (["a", "b"], ["c\td", "e"])  # a tab is not a separator here
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ BAD = [
         {"p.tsv": b"a\tb\nc\t\xe9\n"},
         {},
         "p.tsv, line 2: not UTF-8: 0xe9 is byte 3 of the line.",
-        "Save the file as UTF-8; from Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
+        "Save the file as UTF-8. If it is Latin-1: iconv -f LATIN1 -t UTF-8 OLD > NEW",
         id="latin-1",
     ),
     pytest.param({"a": "x\n", "b": "x\n", "c": "x\n"}, {}, "3 files were given for training.", FILES, id="three-files"),
@@ -162,7 +162,7 @@ def test_files_that_cannot_be_opened():
         assert caught.value.problem.startswith(problem)
 
 
-def test_bad_lines_can_be_left_out():
+def test_invalid_lines_can_be_skipped():
     pairs = read_files({"p.tsv": b"a\tb\nc\nd\t\n\xff\tx\ne\tf\n"}, on_error="skip")
     assert (pairs.sources, pairs.targets, pairs.lines) == (["a", "e"], ["b", "f"], [1, 5])
     assert [error.problem.split(":")[0] for error in pairs.skipped] == [f"p.tsv, line {n}" for n in (2, 3, 4)]
@@ -211,7 +211,7 @@ LONG = [
 
 
 @pytest.mark.parametrize("family, long, settings, problem", LONG)
-def test_long_pairs_are_refused_or_left_out_and_never_cut(family, long, settings, problem):
+def test_long_pairs_are_refused_or_skipped_but_never_cut(family, long, settings, problem):
     rows = [("old man", "man"), long, ("town", "river")]
     with pytest.raises(CorpusError) as caught:
         check_lengths(family, rows, **settings)
@@ -231,7 +231,7 @@ def test_the_file_of_the_long_side_is_named():
 @pytest.mark.parametrize("tokens, ended", [
     ([10, 11], [10, 11, 2]),
     ([10, 11, 2], [10, 11, 2]),
-    ([10, 11, 2, 99], [10, 11, 2, 99]),  # a language behind the end
+    ([10, 11, 2, 99], [10, 11, 2, 99]),  # a language token after the end token
     ([2, 10], [2, 10, 2]),
     ([], [2]),
 ])  # fmt: skip
@@ -248,7 +248,7 @@ def test_a_source_without_tokens():
     assert usable_rows(examples, pairs, RewriterTraining(on_error="skip"), None) == [0]
 
 
-def test_what_just_fits_is_kept():
+def test_pairs_of_the_maximum_length_are_kept():
     assert check_lengths("bart", [("old " * 20, "old " * 19)], max_length=20) == [0]
     assert check_lengths("gpt2", [("old " * 16, "old " * 14)]) == [0]  # 16 + ">" + 14 + end
 
@@ -272,7 +272,7 @@ def test_the_order_is_shuffled_anew_and_the_same_in_every_run():
         assert sorted(row for rows in epoch for row in rows) == list(range(10))
     assert epochs[0] != epochs[1]
     again = Order(10, 4, epochs=2, seed=3)
-    assert [again[step] for step in (5, 0, 3)] == [order[step] for step in (5, 0, 3)]  # whatever came before
+    assert [again[step] for step in (5, 0, 3)] == [order[step] for step in (5, 0, 3)]  # independent of earlier updates
     assert Order(10, 4, epochs=2, seed=4)[0] != order[0]
 
 
@@ -306,7 +306,7 @@ def test_a_causal_batch_learns_target_and_end_only():
     assert shorter.labels[0, -1] == IGNORED
 
 
-def test_a_seq2seq_batch_writes_the_target_behind_the_start_token():
+def test_a_seq2seq_batch_has_the_target_after_the_start_token():
     examples = make_examples(start("bart"), ["old man", "town"], ["man", "river town"], None)
     batch = make_batch(examples, [0, 1])
     man, river, town = word_tokenizer().convert_tokens_to_ids(["man", "river", "town"])
@@ -316,12 +316,12 @@ def test_a_seq2seq_batch_writes_the_target_behind_the_start_token():
         assert shifted(small_model(family), batch.labels).tolist() == [[first, man, 2], [first, river, town]]
     model = small_model("bart")
     by_model = shifted(model, batch.labels)
-    bare = type("Bare", (), {"config": model.config})()  # a model without a way of its own
+    bare = type("Bare", (), {"config": model.config})()  # a model without its own shift function
     assert torch.equal(shifted(bare, batch.labels), by_model)
 
 
 @pytest.mark.parametrize("prompt, first", [("{source} >", " river"), ("{source} >\n", "river")])
-def test_a_target_is_written_as_it_continues_the_prompt(prompt, first, monkeypatch):
+def test_targets_are_tokenized_as_continuations_of_the_prompt(prompt, first, monkeypatch):
     seen = []
     tokenizer = word_tokenizer()
     monkeypatch.setattr(type(tokenizer), "__call__", lambda self, **given: seen.append(given) or {"input_ids": [[5]]})
@@ -335,7 +335,7 @@ def test_a_target_is_written_as_it_continues_the_prompt(prompt, first, monkeypat
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("family", ["bart", "t5", "gpt2"])
 @torch.no_grad()
-def test_the_loss_is_that_of_every_target_token_by_itself(family, smoothing):
+def test_the_loss_is_the_sum_over_target_tokens(family, smoothing):
     """By hand: one pair at a time, no padding, the probability of each token after those before it."""
     model = small_model(family).eval()
     causal = family == "gpt2"
@@ -376,7 +376,7 @@ def test_schedules():
         ({"warm_up": 1.1}, "warm_up is 1.1."),
         ({"schedule": "steep"}, 'schedule "steep" is not known.'),
         ({"precision": "int8"}, 'precision "int8" is not known.'),
-        ({"prompt": "Simplify:"}, 'prompt "Simplify:" has no place for the sentence.'),
+        ({"prompt": "Simplify:"}, 'prompt "Simplify:" does not contain {source}.'),
     ],
     ids=str,
 )

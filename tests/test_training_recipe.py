@@ -1,4 +1,4 @@
-"""The parts of the recipe that decide what the embedded model learns."""
+"""The training recipe of the bundled rewriter: selection of pairs, batches, the loop, and a small run of all steps."""
 
 import itertools
 import json
@@ -47,12 +47,12 @@ def test_names_are_capitalised_words_not_at_the_start():
     assert missing_names("He met Ann.", "Annie was met by him.") == ["Ann"]
 
 
-def test_made_up_names():
+def test_invented_names():
     assert invented_names("He met Ann.", "He met Bob in 1990.") == ["Bob", "1990"]
     assert invented_names("He met Ann and left.", "He met Ann. Then he left.") == []
 
 
-# ---- which rewritings are learned from ----
+# ---- selection of rewritings ----
 
 SOURCE = "The artisans of Rome purchased 12 residences in 1990, and later they sold them."
 
@@ -61,8 +61,8 @@ SOURCE = "The artisans of Rome purchased 12 residences in 1990, and later they s
     ("The craftsmen of Rome bought 12 houses in 1990, and then sold them.", True),
     ("The craftsmen of Rome bought houses in 1990, and then sold them.", False),  # a number is lost
     ("The craftsmen bought 12 houses in 1990, and then sold them.", False),  # a name is lost
-    ("The craftsmen of Rome and Pisa bought 12 houses in 1990, then sold them.", False),  # one is made up
-    ("The craftsmen of Rome bought 12 houses in 1990, and then", False),  # stops
+    ("The craftsmen of Rome and Pisa bought 12 houses in 1990, then sold them.", False),  # a name is added
+    ("The craftsmen of Rome bought 12 houses in 1990, and then", False),  # incomplete
     ("In 1990 Rome 12.", False),  # too short
     ("The craftsmen of Rome bought 12 houses in 1990,\nand then sold them.", False),  # two lines
     ("Rome bought 12 houses in 1990 they sold them and they sold them and they sold them.", False),  # loops
@@ -71,7 +71,7 @@ def test_sound_rewritings(target, good):
     assert sound(SOURCE, target) is good
 
 
-def test_the_draw_that_the_others_agree_with():
+def test_the_sample_that_agrees_most_with_the_others():
     sources = ["the big cat sat .", "a b c"]
     drawn = [["the cat sat .", "a b"], ["the large cat rested .", "a b"], ["the cat sat down .", "c"]]
     assert agreed(sources, drawn)[0] in (0, 2)
@@ -79,12 +79,12 @@ def test_the_draw_that_the_others_agree_with():
     assert is_copy("A b, c.", "a b c")
 
 
-def test_controls_say_how_a_rewriting_differs():
+def test_controls_of_a_pair():
     ranks = {word: place for place, word in enumerate(["house", "old", "residence", "ancient"], 1)}
     same = controls_of("turk", "ancient residence", "ancient residence", ranks)
     assert same == Controls("turk", 1.0, 1.0, 1.0)
     simple = controls_of("turk", "ancient residence", "old house", ranks)
-    assert simple.likeness == 0.2  # the least that is told
+    assert simple.likeness == 0.2  # the minimum
     assert simple.length < 1
     assert simple.simplicity < 1
     assert likeness("a b", "a c") == 0.5
@@ -111,25 +111,25 @@ EVERY_WORD = "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7"
     pytest.param("Prices rose fast .", "Prices fell fast .", "0-0 1-1 2-2 3-3", True, False, id="the-opposite"),
 ])  # fmt: skip
 def test_faithful_pairs(source, target, links, by_people, by_teacher, guard):
-    """What a teacher wrote is looked at more closely than what people wrote."""
+    """Pairs by the teacher are checked more strictly than human ones."""
     for tag, good in (("wikiauto_plan_cardiff", by_people), ("distilled_strong", by_teacher)):
         assert plan_reading.is_faithful(LinkedPair.of((tag, False, source, target, links)), guard) is good
 
 
-# ---- what is rewritten ----
+# ---- source sentences ----
 
 
 @pytest.mark.parametrize("sources, found", [
     ("abcdefghi", ["medium ab", "strong fg", "light i", "medium cd", "strong h", "medium e"]),
     ("abcdefg", ["medium ab", "strong fg", "medium cd", "medium e"]),  # fewer than wanted
 ])  # fmt: skip
-def test_strengths_are_rewritten_in_turn(sources, found, monkeypatch):
+def test_strengths_alternate(sources, found, monkeypatch):
     monkeypatch.setattr(distil, "_PART", 2)
     settings = SimpleNamespace(strengths={"medium": {"sources": 5}, "strong": {"sources": 3}, "light": {"sources": 1}})
     assert [" ".join(part) for part in distil._parts(sources, settings)] == found
 
 
-def test_premises_come_once_and_of_the_parts_that_are_named(tmp_path):
+def test_premises_are_distinct_and_from_the_given_parts(tmp_path):
     assert list(premises(tmp_path, ["MultiNLI"])) == []
     rows = [("MultiNLI", "One."), ("SNLI", "Two."), ("MultiNLI", "Three."), ("MultiNLI", "One."), ("MultiNLI", "")]
     text = "".join(f"{part}\tneutral\t{premise}\tA guess.\n" for part, premise in rows)
@@ -191,7 +191,7 @@ def marked_tokenizer(tmp_path_factory):
     return folder
 
 
-def test_a_step_learns_the_same_after_a_restart_and_epochs_differ(marked_tokenizer, monkeypatch):
+def test_batches_are_the_same_after_a_restart_and_epochs_differ(marked_tokenizer, monkeypatch):
     monkeypatch.setattr(plan_reading, "_CHUNK", 8)
     rows = [
         ("turk", False, f"The artisans remain in the old town {number} .", f"The craftsmen stay in town {number} .",
@@ -258,7 +258,7 @@ def small_training(folder: Path, steps: int = 12, seed: int = 5) -> Training:
     return Training(model, batch_of, loss_of, settings, folder, torch.device("cpu"))
 
 
-def test_a_training_that_stops_goes_on_to_the_same_weights(tmp_path, monkeypatch):
+def test_a_resumed_training_ends_with_the_same_weights(tmp_path, monkeypatch):
     whole = small_training(tmp_path / "whole")
     assert whole.run(Clock(None))
     times = iter([False] * 4 + [True] * 10)
@@ -273,21 +273,21 @@ def test_a_training_that_stops_goes_on_to_the_same_weights(tmp_path, monkeypatch
         assert torch.equal(one, other)
 
 
-def test_the_number_of_steps_may_change_until_the_rate_goes_down(tmp_path, monkeypatch):
+def test_the_number_of_steps_may_change_before_the_decay(tmp_path, monkeypatch):
     first, times = small_training(tmp_path, steps=100), iter([False] * 4 + [True] * 4)
     clock = Clock(None)
     monkeypatch.setattr(clock, "over", lambda: next(times))
     assert not first.run(clock)
-    with pytest.raises(ConfigError, match="goes down already"):
+    with pytest.raises(ConfigError, match="already decaying"):
         small_training(tmp_path, steps=first.step + 1).run(Clock(None))
     assert small_training(tmp_path, steps=12).run(Clock(None))
-    with pytest.raises(ConfigError, match="it cannot go on to 13"):
+    with pytest.raises(ConfigError, match="the number of steps cannot become 13"):
         small_training(tmp_path, steps=13).run(Clock(None))
-    with pytest.raises(ConfigError, match="it cannot go on to 2"):
+    with pytest.raises(ConfigError, match="the number of steps cannot become 2"):
         small_training(tmp_path, steps=2).run(Clock(None))
 
 
-def test_what_a_step_was_made_with_is_remembered(tmp_path):
+def test_settings_of_a_step_are_recorded(tmp_path):
     remember(tmp_path / "step", {"rate": 1, "steps": 5}, may_change=["steps"])
     remember(tmp_path / "step", {"rate": 1, "steps": 6}, may_change=["steps"])
     with pytest.raises(ConfigError, match="made with another rate: rate was 1 and is 2"):
@@ -295,7 +295,7 @@ def test_what_a_step_was_made_with_is_remembered(tmp_path):
     assert json.loads((tmp_path / "step" / "settings.json").read_text()) == {"rate": 1, "steps": 6}
 
 
-def test_a_run_does_not_go_on_with_other_pairs(tmp_path):
+def test_a_run_does_not_resume_with_other_pairs(tmp_path):
     rows = [("turk", False, "They remain .", "They stay .", "0-0 1-1 2-2"), ("turk", False, "Yes .", "No .", "1-1")]
     plan_reading.remember_kept(tmp_path, {"rate": 1, "steps": 5}, rows)
     plan_reading.remember_kept(tmp_path, {"rate": 1, "steps": 6}, rows)
@@ -312,7 +312,7 @@ def test_a_run_does_not_go_on_with_other_pairs(tmp_path):
     ("plan_reading", "plan_reading needs pairs/pairs.tsv.xz in --data."),
     ("pack", "pack needs"),
 ])  # fmt: skip
-def test_what_a_step_needs_is_named(step, problem, tmp_path, monkeypatch, capsys):
+def test_missing_inputs_of_a_step_are_named(step, problem, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", ["training", step, "--data", str(tmp_path), "--work", str(tmp_path)])
     assert main() == 2
     assert capsys.readouterr().err.startswith(f"error: {problem}")
@@ -348,7 +348,7 @@ def test_settings_of_the_recipe_can_be_changed():
     assert not any(tag.startswith("asset") for tag in corpora)
 
 
-# ---- from text to a model that is stored ----
+# ---- all steps ----
 
 
 @pytest.fixture(scope="module")
@@ -375,7 +375,7 @@ def test_the_sampler_writes_what_transformers_writes(tiny_teacher):
     encoded = tokenizer(prompts, add_special_tokens=False)["input_ids"]
     sampler = Sampler(model, tokenizer, batch=4)
     with torch.inference_mode():
-        found = sampler._go_on(encoded[:3], 32, 9).tolist()
+        found = sampler._generate(encoded[:3], 32, 9).tolist()
     for prompt, row in zip(encoded, found, strict=False):
         wanted = model.generate(torch.tensor([prompt]), max_new_tokens=9, do_sample=False)[0][len(prompt) :].tolist()
         assert row[: len(wanted)] == wanted
@@ -383,8 +383,8 @@ def test_the_sampler_writes_what_transformers_writes(tiny_teacher):
     assert sorted(written) == list(range(len(prompts)))
 
 
-def test_the_whole_recipe_at_the_size_of_a_toy(tiny_teacher, tmp_path, monkeypatch, capsys):
-    """All seven steps, called as a person would; the model that comes out loads, reads a plan and writes."""
+def test_the_whole_recipe_at_toy_size(tiny_teacher, tmp_path, monkeypatch, capsys):
+    """All seven steps on the command line; the resulting model can be loaded, reads a plan and writes."""
     from redraft.decode.model_loading import reads_plans
     from redraft.decode.redrafter import Redrafter
 

@@ -1,4 +1,4 @@
-"""Training with plans: a model of any family learns to read them, is saved as one that does, and obeys."""
+"""Training with plans: models of all families learn to read plans and are saved as such."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOKENIZERS = {"bart": byte_level, "mbart": byte_level, "t5": unigram, "gpt2": by
 
 
 class Exact:
-    """Links equal words, and what is left in order where both sides have as many."""
+    """Links equal words, and the others in order if both sides have equally many."""
 
     def align(self, pairs):
         for source, target in pairs:
@@ -85,7 +85,7 @@ def test_every_family_is_saved_as_a_model_that_reads_plans(folder, family):
     assert [token for token in read if token in set(Mark)] == [
         Mark.REPLACE, Mark.WITH, Mark.DELETE, Mark.END,
     ]  # fmt: skip
-    assert redrafter(plan, beams=2, max_tokens=8).edits[0].edit.kind == "delete"
+    assert redrafter(plan, beams=2, max_tokens=8).verdicts[0].edit.kind == "delete"
     assert 0 <= outcome.best["satisfied"] <= 100
     report = json.loads(Path("out/training.json").read_text())
     assert report["evaluations"][-1].keys() >= {"sari", "satisfied", "satisfied_insert", "satisfied_substitute"}
@@ -102,8 +102,8 @@ def test_sources_are_encoded_as_redrafter_encodes_them(folder, family):
     assert len(marked) >= 20
     for epoch, row in drawn:
         (source,) = pairs.examples(epoch, [row]).sources
-        assert [source.tolist()] == redrafter._told([pairs.sample(epoch, row).plan])
-    plain = redrafter._told([EditPlan(pair.source) for pair in data.pairs])
+        assert [source.tolist()] == redrafter._encode_marked([pairs.sample(epoch, row).plan])
+    plain = redrafter._encode_marked([EditPlan(pair.source) for pair in data.pairs])
     assert [source.tolist() for source in data.examples.sources] == plain
 
 
@@ -156,8 +156,8 @@ def test_examples_beyond_the_model_s_positions_do_no_harm(folder):
                for line in said)  # fmt: skip
 
 
-def test_a_model_learns_to_write_what_it_is_told(folder):
-    """A residence is a house in most pairs, and the model says so; told to write "bought", it does."""
+def test_a_model_learns_to_follow_plans(folder):
+    """Most pairs replace "residence" by "house", and so does the model, unless the plan requests "bought"."""
     rng = random.Random(0)
 
     def pairs(count):
@@ -174,14 +174,14 @@ def test_a_model_learns_to_write_what_it_is_told(folder):
     sources = sorted({source for source, _ in pairs(40)})
     plain = [one.text for one in redrafter.rewrite(sources, method="beam", beams=1)]
     plans = [EditPlan(source, (Edit.substitute("residence", "bought"),)) for source in sources]
-    told = [one.text for one in redrafter.rewrite(plans, method="beam", beams=1)]
+    with_plans = [one.text for one in redrafter.rewrite(plans, method="beam", beams=1)]
     assert sum(text == source.replace("residence", "house") for text, source in zip(plain, sources, strict=True)) >= (
         0.9 * len(sources)
     )
-    assert sum("bought" in text.split() for text in told) >= 0.8 * len(sources)
+    assert sum("bought" in text.split() for text in with_plans) >= 0.8 * len(sources)
 
 
-def test_a_run_that_stopped_while_it_linked_or_later_goes_on(folder, monkeypatch):
+def test_a_run_stopped_while_linking_or_later_resumes(folder, monkeypatch):
     save_tiny("bart")
     clock = iter([False] * 3 + [True])
     monkeypatch.setattr(RewriterRun, "is_time_over", lambda run: next(clock, False))
@@ -209,14 +209,14 @@ def test_a_model_that_reads_plans_is_trained_on_with_and_without(folder):
     assert "satisfied" not in report["evaluations"][-1]
 
 
-def test_without_plans_a_model_stays_as_it_is(folder):
+def test_without_plans_the_model_gets_no_marks(folder):
     save_tiny("bart")
     train("bart", epochs=1, plans=False)
     assert Redrafter("out", device="cpu")._marks is None
     assert len(Redrafter("out", device="cpu").tokenizer) == len(byte_level())
 
 
-def test_a_tokenizer_of_another_model_is_still_found_out(folder):
+def test_a_tokenizer_of_another_model_is_detected(folder):
     small_model("bart").save_pretrained("odd")
     byte_level().save_pretrained("odd")
     with pytest.raises(Exception, match=r"the tokenizer of \"odd\" has \d+ tokens, the model 13\."):

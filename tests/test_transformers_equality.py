@@ -1,4 +1,4 @@
-"""Without edits the search is that of transformers: the same tokens, scores and beams, whatever the settings."""
+"""Without edits the search equals that of transformers: the same tokens, scores and beams for all settings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def random_inputs(family: str, seed: int, batch: int = 6) -> dict[str, torch.Ten
 
 
 def assert_equal_output(model: Any, inputs: dict[str, torch.Tensor], **settings: Any) -> int:
-    """Both ways through `generate` give the same; returns how many texts ended before the maximum."""
+    """Both calls of `generate` give the same output; returns how many texts ended before the maximum."""
     settings = {"num_return_sequences": 2, "max_new_tokens": 9, **settings}
     settings |= {"return_dict_in_generate": True, "output_scores": True}
     theirs = model.generate(**inputs, **settings)
@@ -58,8 +58,8 @@ def assert_equal_output(model: Any, inputs: dict[str, torch.Tensor], **settings:
     return int((written < settings["max_new_tokens"]).sum())
 
 
-# Settings in turn, so that every length penalty and stop meets every one of them.
-TURNS: tuple[dict[str, Any], ...] = (
+# Settings that are combined with every length penalty and stopping rule.
+SETTINGS: tuple[dict[str, Any], ...] = (
     {"num_beams": 5},
     {"num_beams": 3, "eos_token_id": [2, 3, 5]},
     {"num_beams": 2, "no_repeat_ngram_size": 2, "min_new_tokens": 3},
@@ -73,7 +73,7 @@ def test_tokens_scores_and_beams_are_those_of_transformers(
 ) -> None:
     """3 × 6 sentences for each of the 12 pairs: 216 for a family of models."""
     early = 0
-    for turn, settings in enumerate(TURNS):
+    for turn, settings in enumerate(SETTINGS):
         inputs = random_inputs(family, seed=turn + 10 * int(2 * length_penalty + 2))
         early += assert_equal_output(
             model, inputs, **settings, length_penalty=length_penalty, early_stopping=early_stopping
@@ -83,7 +83,7 @@ def test_tokens_scores_and_beams_are_those_of_transformers(
 
 @pytest.mark.parametrize("padding", ["left", "right"])
 def test_padding_on_either_side(family: str, model: Any, padding: str) -> None:
-    """Encoder-decoder models read both; a decoder-only model goes on from its last token, pad or not, as in theirs."""
+    """Encoder-decoder models accept both; a decoder-only model continues its last token, even if it is padding."""
     inputs = random_inputs("gpt2" if padding == "left" else "bart", seed=1)
     assert_equal_output(model, inputs, num_beams=4)
 
@@ -93,7 +93,7 @@ def test_one_token_at_most(family: str, model: Any) -> None:
 
 
 def test_one_beam_that_stops_at_its_first_end_is_the_greedy_search(family: str) -> None:
-    model = tiny_model(family, VOCAB, pad_token_id=7)  # with 0 the beam search fills up with ends, the greedy one not
+    model = tiny_model(family, VOCAB, pad_token_id=7)  # with 0, only the beam search pads with end tokens
     inputs = random_inputs(family, seed=3)
     greedy = model.generate(**inputs, num_beams=1, max_new_tokens=9, do_sample=False)
     ours = model.generate(
@@ -115,7 +115,7 @@ def test_plain_tensors_without_return_dict(family: str, model: Any) -> None:
 
 @pytest.mark.parametrize("pad", [0, 7])
 def test_pad_ids(family: str, pad: int) -> None:
-    """transformers fills up with the end token where the pad id is 0; what it returns is what we return."""
+    """transformers pads with the end token if the pad id is 0; our output equals theirs."""
     model = tiny_model(family, VOCAB, pad_token_id=pad)
     assert_equal_output(model, random_inputs(family, seed=6), num_beams=3)
 
@@ -154,16 +154,14 @@ def texts_of_transformers(writer: Any, tokenizer: Any, sources: Sequence[str], *
 
 
 @pytest.mark.parametrize("method", ["edit", "beam", "negative", "neurologic"])
-def test_every_method_writes_what_transformers_writes_where_there_are_no_edits(
-    writer: Any, tokenizer: Any, method: str
-) -> None:
+def test_without_edits_every_method_equals_transformers(writer: Any, tokenizer: Any, method: str) -> None:
     config = DecodeConfig(method=method, beams=4, max_tokens=12)
     found = Redrafter(writer, tokenizer, config=config).rewrite(SENTENCES)
     expected = texts_of_transformers(writer, tokenizer, SENTENCES, num_beams=4, max_new_tokens=12)
     assert [one.text for one in found] == expected
 
 
-def test_beam_does_not_mind_the_edits(writer: Any, tokenizer: Any) -> None:
+def test_beam_ignores_edits(writer: Any, tokenizer: Any) -> None:
     edits = (Edit.insert("old"), Edit.delete("the"), Edit.substitute("here", "there"))
     found = Redrafter(writer, tokenizer, config=DecodeConfig(method="beam", beams=4, max_tokens=12)).rewrite(
         [EditPlan(source, edits) for source in SENTENCES]

@@ -1,4 +1,4 @@
-"""Folders of models run no code and unpickle nothing unless that is asked for, and damaged ones are named."""
+"""Model folders run no code and unpickle nothing unless that is allowed; damaged folders are named."""
 
 import io
 import json
@@ -38,7 +38,7 @@ def stored(tmp_path_factory):
 
 @pytest.fixture
 def model(stored, tmp_path):
-    """A folder of one's own to damage."""
+    """A copy of the model for one test to damage."""
     folder = tmp_path / "model"
     folder.mkdir()
     for path in stored.iterdir():
@@ -67,7 +67,7 @@ def bert_score(folder):
     return BertScore(str(folder))
 
 
-DOORS = {
+LOADERS = {
     "redrafter": Redrafter,
     "encoder": load_encoder,
     "training": read_start,
@@ -75,21 +75,21 @@ DOORS = {
 }
 
 
-@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
-def test_code_beside_the_weights_does_not_run(evil, door):
+@pytest.mark.parametrize("loader", LOADERS.values(), ids=LOADERS)
+def test_code_beside_the_weights_does_not_run(evil, loader):
     folder, mark = evil
     with pytest.raises(RedraftError, match="--trust-remote-code"):
-        door(str(folder))
+        loader(str(folder))
     assert not mark.exists()
 
 
-def test_code_runs_where_it_is_asked_for(evil, capsys):
+def test_code_runs_if_allowed(evil, capsys):
     folder, mark = evil
     main(["simplify", "--model", str(folder), "--trust-remote-code", "They remain old ."])
     assert mark.exists()
 
 
-def test_a_line_of_text_is_no_answer(evil, capsys):
+def test_input_lines_do_not_answer_the_trust_prompt(evil, capsys):
     folder, mark = evil
     assert main(["simplify", "--model", str(folder), "--input", "-"]) == 2
     assert "--trust-remote-code" in capsys.readouterr().err
@@ -110,17 +110,17 @@ def pickled(folder, content=None):
     torch.save(weights, folder / "pytorch_model.bin")
 
 
-@pytest.mark.parametrize("door", DOORS.values(), ids=DOORS)
-def test_pickles_are_not_read(model, tmp_path, door):
+@pytest.mark.parametrize("loader", LOADERS.values(), ids=LOADERS)
+def test_pickles_are_refused(model, tmp_path, loader):
     mark = tmp_path / "mark"
     pickled(model, {"model.shared.weight": Bomb(mark)})
-    read = (lambda name: load_weights(read_start(name))) if door is read_start else door
+    read = (lambda name: load_weights(read_start(name))) if loader is read_start else loader
     with pytest.raises(RedraftError, match="--pickled-weights"):
         read(str(model))
     assert not mark.exists()
 
 
-def test_pickles_are_read_where_it_is_asked_for(model):
+def test_pickles_are_read_if_allowed(model):
     pickled(model)
     with trusting(pickled_weights=True):
         assert Redrafter(str(model), device="cpu")("They remain old .").text is not None

@@ -1,4 +1,4 @@
-"""Was each edit carried out? Judged on texts."""
+"""Verdicts on edits, judged on texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel: holds everything, and works unpacked in an empty folder, with no network and no project around it."""
+"""The wheel is complete, and works unpacked in an empty folder, offline and without the project."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ def unpacked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def complete(unpacked):
-    """The same with a model in it: its own, or a small one while the tree has none."""
+    """The unpacked wheel with a model: its own, or a small one if the source tree has none."""
     from redraft.decode.eight_bit_model import holds_eight_bit_model, save_eight_bit_model
     from small_models import tiny_model_for
     from tokenizers_in_memory import single_digits
@@ -55,7 +55,7 @@ def run(unpacked, folder, *argv):
     return subprocess.run([sys.executable, *argv], cwd=folder, env=env, capture_output=True, text=True)
 
 
-def test_the_wheel_holds_all_of_the_package(unpacked):
+def test_the_wheel_contains_the_whole_package(unpacked):
     built = {name for name in files_below(unpacked / "redraft") if not name.startswith("models/rewriter/")}
     assert built == {name for name in files_below(SOURCE) if not name.startswith("models/rewriter/")}
     (about,) = unpacked.glob("*.dist-info")
@@ -64,7 +64,7 @@ def test_the_wheel_holds_all_of_the_package(unpacked):
         assert files_below(unpacked / "redraft/models/rewriter") >= files_below(SOURCE / "models" / "rewriter")
 
 
-def test_the_wheel_holds_the_licences_of_code_and_models(unpacked):
+def test_the_wheel_contains_the_licences_of_code_and_models(unpacked):
     (about,) = unpacked.glob("*.dist-info")
     metadata = (about / "METADATA").read_text(encoding="utf-8")
     assert "License-Expression: Apache-2.0 AND CC-BY-SA-4.0 AND LicenseRef-WordNet-3.0" in metadata
@@ -73,7 +73,7 @@ def test_the_wheel_holds_the_licences_of_code_and_models(unpacked):
         assert (about / "licenses" / name).read_bytes() == (ROOT / name).read_bytes()
 
 
-def test_it_is_the_unpacked_one_that_runs(unpacked, tmp_path):
+def test_the_unpacked_package_is_imported(unpacked, tmp_path):
     done = run(unpacked, tmp_path, "-c", "import redraft; print(redraft.__file__)")
     assert Path(done.stdout.strip()).is_relative_to(unpacked)
 

@@ -1,4 +1,4 @@
-"""The word rule on tokens agrees with the word rule on text, wherever tokens cut it."""
+"""The word-boundary rule on tokens agrees with the rule on text, for any tokenization."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def walked(tokens: list[bytes]) -> list[bool]:
 
 
 def borders(text: str) -> set[int]:
-    """Places where a word may end or begin: everything but the inside of words."""
+    """Positions at which a word may start or end: all except inside words."""
     inside = {at for word in split_words(text) for at in range(word.start + 1, word.end)}
     return set(range(len(text) + 1)) - inside
 
@@ -43,7 +43,7 @@ whole = st.lists(st.text(WHOLE, min_size=1, max_size=6) | st.sampled_from(PIECES
 @example(["5", ".", "7"])
 @example(["5", ".", "", "7"])
 @example(["5.", "7"])
-def test_whole_tokens_part_words_as_the_text_does(pieces):
+def test_whole_tokens_have_the_word_boundaries_of_the_text(pieces):
     tokens = [piece.encode() for piece in pieces]
     text = "".join(pieces)
     places = [len("".join(pieces[:at])) for at in range(len(pieces) + 1)]
@@ -59,8 +59,8 @@ def cut(text: str, cuts: list[int]) -> list[bytes]:
 @given(st.text("a5 .'’“”–‐«\u00a0", max_size=10), st.lists(st.integers(0, 40), max_size=12))
 @example("old“", [4, 5])
 @example("don’t", [4, 5])
-def test_quotes_cut_in_two_part_words_as_the_text_does(text, cuts):
-    """The characters that the tables follow byte by byte: exact wherever they are cut."""
+def test_split_quotes_have_the_word_boundaries_of_the_text(text, cuts):
+    """The characters that the tables track byte by byte: exact wherever they are cut."""
     tokens = cut(text, cuts)
     verdicts = walked(tokens)
     for at in range(len(tokens) + 1):
@@ -68,7 +68,7 @@ def test_quotes_cut_in_two_part_words_as_the_text_does(text, cuts):
         try:
             place = len(before.decode())
         except UnicodeDecodeError:
-            continue  # inside a character there is no border to ask for
+            continue  # there is no boundary inside a character
         assert verdicts[at] == (place in borders(text))
 
 
@@ -95,8 +95,8 @@ COMMON += [b"\xf0\x9f", b"\x98\x80", b"5", b"7", b",", b".", b"'", b"a", b" ", b
 @example([b"\xe2", b"\xe2\x80", b"\x90", b"a"])
 @example([b"5", b"\xe2\x81", b"\xb0"])  # 5⁰ is one word
 @example([b"\xd9", b"\xa5", b",", b"\xd9", b"\xa5"])  # digits of another script
-def test_no_bytes_claim_a_border_that_the_text_denies(tokens):
-    """Of other characters the tables know the first byte only and take them for what holds the most together.
+def test_boundaries_in_bytes_are_never_invented(tokens):
+    """Of other characters, the tables know only the first byte, and assume the class that continues words most readily.
 
     So a border may be missed there, never made up; bytes that are no text at all decode to U+FFFD, a word by itself.
     """
@@ -131,7 +131,7 @@ def test_where_a_phrase_may_start(lead, word, after, starts):
 
 
 def test_special_tokens_write_nothing_and_decide_nothing():
-    """A decoded text leaves them out: what stands on both sides is one word there."""
+    """They are not in the decoded text: the text on both sides is one word there."""
     tables = boundary_tables([None, b" old", b"er"])
     assert tables.next_state[:, 0].tolist() == list(range(STATES))
     assert np.all(tables.boundary[:, 0] == Boundary.UNDECIDED)

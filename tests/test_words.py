@@ -75,7 +75,7 @@ def test_words_are_their_spans_and_cover_all_but_space(text):
 @example("5.,7")
 @example("5.")
 def test_words_end_where_the_rule_says(text):
-    """The same boundaries by asking the rule at each character; what it leaves open is decided by the next."""
+    """The same boundaries by the rule at each character; undecided ones are decided by the next character."""
     tail, verdicts = BoundaryState.EDGE, []
     for character in text:
         verdicts.append(boundary_before(tail, char_class(character)))
@@ -86,7 +86,7 @@ def test_words_end_where_the_rule_says(text):
     ]
     assert Boundary.UNDECIDED not in decided  # one more character is always enough
     boundaries = {at for at, verdict in enumerate(decided) if verdict is Boundary.YES} | {len(text)}
-    # A sign that stands alone has a boundary on both sides, as a verdict left open is settled for both.
+    # A separate separator has boundaries on both sides, since an undecided boundary is decided for both.
     ends = {word.end for word in split_words(text)}
     starts = {word.start for word in split_words(text)}
     solid = {at for at in boundaries if at > 0 and not text[at - 1].isspace()}

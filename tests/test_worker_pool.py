@@ -1,4 +1,4 @@
-"""Work that is divided among processes."""
+"""The parallel map over processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from redraft.fit.worker_pool import data_processes, parallel_map
 
 @pytest.mark.parametrize("processes", [0, 2])
 def test_results_come_in_order(processes):
-    table = {number: -number for number in range(50)}  # what the processes find as it is here
+    table = {number: -number for number in range(50)}  # inherited by the processes
     assert list(parallel_map(lambda number: table[number], range(50), processes)) == [-number for number in range(50)]
 
 

@@ -1,4 +1,4 @@
-"""Processes that share work end with it, with the command, and when the command is killed."""
+"""Worker processes end with the work, with the command, and if the command is killed."""
 
 import os
 import signal
@@ -13,22 +13,22 @@ from redraft.cli.worker_processes import run_in_processes
 
 
 def until(what, seconds=300):
-    """Wait for what is true; a busy machine may take its time."""
+    """Wait until a condition holds; a busy machine may be slow."""
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "nothing happened"
         time.sleep(0.05)
 
 
-def lives(pid):
-    """A process that nobody has waited for is dead all the same."""
+def is_running(pid):
+    """Whether a process is running; zombies count as dead."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks /proc what lives")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 @pytest.mark.parametrize(
     "number, to_all, status",
     [
@@ -45,11 +45,11 @@ def test_workers_end_with_the_command(tmp_path, number, to_all, status):
     try:
         until(lambda: len(list(tmp_path.glob("*.pid"))) == 2)
         pids = [int(path.read_text()) for path in tmp_path.glob("*.pid")]
-        assert all(map(lives, pids))
+        assert all(map(is_running, pids))
         (os.killpg if to_all else os.kill)(command.pid, number)
         _, said = command.communicate(timeout=300)
         assert command.returncode == status
-        until(lambda: not any(map(lives, pids)))
+        until(lambda: not any(map(is_running, pids)))
         assert b"Traceback" not in said
     finally:
         command.kill()

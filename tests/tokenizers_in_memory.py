@@ -54,13 +54,13 @@ def _wrapped(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
 
 @cache
 def byte_level() -> PreTrainedTokenizerFast:
-    """As GPT-2 and BART have: bytes, so characters may be cut in two."""
+    """Like GPT-2 and BART: byte-level, so characters may be split."""
     return _wrapped(_trained_byte_level(pre_tokenizers.ByteLevel(add_prefix_space=False)))
 
 
 @cache
 def single_digits() -> PreTrainedTokenizerFast:
-    """As the model that comes with the package has: bytes, and every digit a token, with the space before it if any."""
+    """Like the bundled model: byte-level, and every digit is a token, with the space before it if any."""
     tokenizer = _trained_byte_level(
         pre_tokenizers.Sequence(
             [pre_tokenizers.Split(Regex(r" ?\d"), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False)]
@@ -113,7 +113,7 @@ def _scores(tokenizer: Tokenizer) -> list[tuple[str, float]]:
 
 @cache
 def word_piece() -> PreTrainedTokenizerFast:
-    """As BERT has, cased: every sign of punctuation is a word, and ## goes on with a word."""
+    """Like cased BERT: every punctuation mark is a word, and ## continues a word."""
     tokenizer = Tokenizer(models.WordPiece(unk_token="<unk>"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

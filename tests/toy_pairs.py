@@ -1,4 +1,4 @@
-"""A task that tiny models learn in seconds: copy three words, but write the plain word for a grand one."""
+"""A task that tiny models learn in seconds: copy three words, and replace difficult ones by simple ones."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The recipe of the embedded simplifier; README.md says how it is run."""
+"""The training recipe of the bundled rewriter; see README.md."""

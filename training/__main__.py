@@ -1,4 +1,4 @@
-"""python -m training STEP: one step of the recipe, going on where it stopped."""
+"""python -m training STEP: runs one step of the recipe, or resumes it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ STEPS = ("tokenizer", "pretrain", "teacher", "distil", "student", "plan_reading"
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("step", choices=STEPS)
-    parser.add_argument("--data", type=Path, help="the folder with text/, pairs/ and eval/")
-    parser.add_argument("--work", type=Path, default=Path("work"), help="where everything is kept (default work)")
-    parser.add_argument("--teacher", type=Path, help="the language model to start from: a folder or a .gguf file")
-    parser.add_argument("--out", type=Path, help="pack: where the embedded model goes")
-    parser.add_argument("--minutes", type=float, help="stop after so long; the next run goes on")
+    parser.add_argument("--data", type=Path, help="data folder, with text/, pairs/ and eval/")
+    parser.add_argument("--work", type=Path, default=Path("work"), help="output folder of all steps (default work)")
+    parser.add_argument("--teacher", type=Path, help="initial language model of the teacher: a folder or a .gguf file")
+    parser.add_argument("--out", type=Path, help="pack: output folder of the model")
+    parser.add_argument("--minutes", type=float, help="time limit in minutes; the same command resumes")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    parser.add_argument("--set", action="append", default=[], metavar="STEP.NAME=VALUE", help="change a setting")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="STEP.NAME=VALUE", help="override a setting of recipe.toml"
+    )
     args = parser.parse_args()
     try:
         return 0 if _run(args) else 3
@@ -41,14 +43,14 @@ def _run(args: argparse.Namespace) -> bool:
     clock, device, work = Clock(args.minutes), torch.device(args.device), args.work
     shape = settings_of(recipe, "model")
     torch.set_float32_matmul_precision("high")
-    torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew, slowly, for every shape of batch
+    torch.backends.cuda.enable_cudnn_sdp(False)  # slow: it builds a new plan for every batch shape
     if args.step == "pack":
         from training.pack import pack
 
         pack(work, args.out)
         return True
     settings = settings_of(recipe, args.step)
-    if args.step not in ("student", "plan_reading"):  # which note their pairs as well
+    if args.step not in ("student", "plan_reading"):  # these record their pairs as well
         more = {"tokenizer": recipe["tokenizer"], "model": recipe["model"]} if args.step == "pretrain" else {}
         remember(work / args.step, {**recipe[args.step], **more}, may_change=["steps"])
     if args.step == "tokenizer":
@@ -77,7 +79,7 @@ def _run(args: argparse.Namespace) -> bool:
     return train_plan_reading(args.data, work, settings, clock, device)
 
 
-# What a step needs: folders of --data, and what other steps have left in --work.
+# Inputs of each step: paths in --data, and outputs of other steps in --work.
 _NEEDS = {
     "tokenizer": (["text"], []),
     "pretrain": (["text"], ["tokenizer/tokenizer.json"]),
@@ -93,13 +95,15 @@ def _check(args: argparse.Namespace) -> None:
     files, made = _NEEDS[args.step]
     for name in files:
         if args.data is None or not (args.data / name).exists():
-            raise ConfigError(f"{args.step} needs {name} in --data.", "training/README.md says what the folder holds.")
+            raise ConfigError(f"{args.step} needs {name} in --data.", "training/README.md describes the folder.")
     for name in made:
         if not (args.work / name).exists():
             step = name.partition("/")[0]
-            raise ConfigError(f"{args.step} needs {args.work / name}.", f"Run the step {step} to its end first.")
+            raise ConfigError(f"{args.step} needs {args.work / name}.", f"Complete the step {step} first.")
     if args.step in ("teacher", "distil") and (args.teacher is None or not args.teacher.exists()):
-        raise ConfigError(f"{args.step} needs --teacher.", "Name a folder of transformers or a .gguf file.")
+        raise ConfigError(
+            f"{args.step} needs --teacher.", "Give a folder with a model of transformers, or a .gguf file."
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which of several rewritings of a sentence is learned from, if any."""
+"""Selects one of several sampled rewritings of a sentence for training, or none."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from redraft.fit.tagged_pairs import comparison_key
 from redraft.text.names import invented_names, missing_names
 from training.controls import likeness
 
-_PART = 2000  # sentences a process takes at once
-_NEAR = 0.95  # likeness from which two sentences hardly differ
+_PART = 2000  # sentences per task of a process
+_NEAR = 0.95  # likeness from which two sentences count as near copies
 
 
 def agreed(sources: Sequence[str], drawn: Sequence[Sequence[str]]) -> list[int]:
-    """For each sentence the draw that the others support most, by SARI against them; drawn: (draw, sentence).
+    """For each sentence, the index of the sample with the best SARI against the others; drawn: (sample, sentence).
 
-    What most draws do with a sentence is what the teacher is sure of (Kumar and Byrne, 2004).
+    This is minimum Bayes risk decoding (Kumar and Byrne, 2004).
     """
     sari, scores = Sari(), []
     for number, outputs in enumerate(drawn):
@@ -31,7 +31,7 @@ def agreed(sources: Sequence[str], drawn: Sequence[Sequence[str]]) -> list[int]:
 
 
 def sound(source: str, target: str) -> bool:
-    """Whether a rewriting keeps names and numbers, makes none up, is whole, and is not far from the source."""
+    """Whether a rewriting keeps names and numbers, adds none, is complete, and is similar enough to the source."""
     size = len(target) / max(len(source), 1)
     return (
         0.35 <= size <= 1.25
@@ -54,7 +54,7 @@ def hardly_differs(source: str, target: str) -> bool:
 
 
 def chosen(sources: Sequence[str], drawn: Sequence[Sequence[str]]) -> list[str | None]:
-    """The best sound rewriting of each sentence that is no copy, or None."""
+    """For each sentence, the best rewriting that is sound and not a copy; None if there is none."""
     parts = [slice(start, start + _PART) for start in range(0, len(sources), _PART)]
     with Pool(os.cpu_count()) as pool:
         found = pool.starmap(_chosen, [(sources[part], [texts[part] for texts in drawn]) for part in parts])
@@ -71,7 +71,7 @@ def _chosen(sources: Sequence[str], drawn: Sequence[Sequence[str]]) -> list[str 
 
 
 def _loops(source: str, target: str) -> bool:
-    """Whether four words come twice, though not in the source."""
+    """Whether a 4-gram of words is repeated that is not repeated in the source."""
     once, twice = set(), set()
     words = target.lower().split()
     for gram in zip(words, words[1:], words[2:], words[3:], strict=False):

@@ -1,4 +1,4 @@
-"""What a rewriting is like, in three figures that the teacher can be told (after ACCESS: Martin et al., 2020)."""
+"""Control values in the teacher's prompt: style, length, likeness, simplicity (after ACCESS: Martin et al., 2020)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from redraft.text.function_words import is_content
 from training.tokenizer import WORD
 
-_RARE = 100_000  # the rank of a word that is not among the known ones
+_RARE = 100_000  # frequency rank of unknown words
 
 
 @dataclass(frozen=True)
 class Controls:
-    """Style, length of the rewriting as a share of the source's, words in common, rank of its rarer words likewise."""
+    """Style, and three ratios of target to source: length in characters, word overlap, log-rank of the rarer words."""
 
     style: str
     length: float
@@ -38,14 +38,14 @@ def controls_of(style: str, source: str, target: str, ranks: Mapping[str, int]) 
 
 
 def likeness(source: str, target: str) -> float:
-    """Words that both have, of all they have: 1 for the same words, 0 for none in common."""
+    """Word overlap (Dice coefficient): 1 for the same words, 0 for none in common."""
     one, other = (Counter(text.lower().split()) for text in (source, target))
     size = sum(one.values()) + sum(other.values())
     return 2 * sum((one & other).values()) / size if size else 1.0
 
 
 def _hardness(text: str, ranks: Mapping[str, int]) -> float:
-    """The logarithm of the rank that a quarter of the content words go beyond."""
+    """The third quartile of the log frequency ranks of the content words."""
     found = sorted(math.log(ranks.get(word, _RARE)) for word in WORD.findall(text.lower()) if is_content(word))
     return found[(3 * len(found)) // 4] if found else 0.0
 

@@ -1,4 +1,4 @@
-"""Step 4: the teacher rewrites Wikipedia, and the best of its rewritings are kept."""
+"""Step 4: the teacher rewrites sentences of Wikipedia and MultiNLI; the best rewriting of each is kept."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from training.sampling import Sampler
 from training.teacher import load_teacher
 from training.text_corpus import HeldOut, articles, premises, read_held_out
 
-DONE = "done"  # the file that says that all parts are there
-_PART = 15_000  # sentences between whole files
+DONE = "done"  # marker file: all parts are complete
+_PART = 15_000  # sentences per output file
 
 
 def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock: Clock, device: torch.device) -> bool:
@@ -45,7 +45,7 @@ def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock
             continue
         if clock.over():
             return False
-        torch.manual_seed(settings.seed * 1000 + number)  # of this part, whatever went before
+        torch.manual_seed(settings.seed * 1000 + number)  # independent of earlier parts
         began = time.monotonic()
         drawn = rewritten(sampler, best[strength], sources)
         wrote = time.monotonic() - began
@@ -60,19 +60,19 @@ def distil(data: Path, work: Path, start: Path, settings: SimpleNamespace, clock
 
 
 def _parts(sources: Sequence[str], settings: SimpleNamespace) -> Iterator[tuple[str, Sequence[str]]]:
-    """(strength, sentences): in turn, so that there is something of each whenever the clock runs out."""
+    """(strength, sentences), alternating between the strengths, so that an interrupted run has pairs of each."""
     queues: dict[str, list[Sequence[str]]] = {}
     start = 0
     for strength, table in settings.strengths.items():
         end = start + table["sources"]
         queues[strength] = [sources[at : min(at + _PART, end)] for at in range(start, end, _PART)]
         start = end
-    for turn in itertools.zip_longest(*queues.values()):
-        yield from ((strength, part) for strength, part in zip(queues, turn, strict=True) if part)
+    for parts in itertools.zip_longest(*queues.values()):
+        yield from ((strength, part) for strength, part in zip(queues, parts, strict=True) if part)
 
 
 def read_distilled(work: Path, near_copies: float, seed: int) -> list[tuple[str, str]]:
-    """The pairs of medium strength; of those that hardly differ only a share."""
+    """The pairs of medium strength, with only a share of the near copies."""
     rng = random.Random(seed)
     return [
         (source, target) for strength, source, target in _pairs(work)
@@ -81,7 +81,7 @@ def read_distilled(work: Path, near_copies: float, seed: int) -> list[tuple[str,
 
 
 def write_tagged(work: Path) -> None:
-    """All pairs in one file, as `redraft train-planner` reads them."""
+    """Write all pairs into one file, in the format of `redraft train-planner`."""
     rows = [f"distilled_{strength}\tcased\t{source}\t{target}" for strength, source, target in _pairs(work)]
     _write(work / "distil" / "pairs.tsv", rows)
 
@@ -94,7 +94,7 @@ def _pairs(work: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def rewritten(sampler: Sampler, settings: Sequence[Controls], sources: Sequence[str]) -> list[list[str]]:
-    """(setting, sentence): the sentences rewritten with each of the settings, all of like length together."""
+    """(setting, sentence): the sentences rewritten with each of the settings; batches have similar lengths."""
     prompts = [controls.prompt(source) for controls in settings for source in sources]
     texts = [""] * len(prompts)
     for place, text in sampler.write(prompts, lambda width: max(24, width - 16)):
@@ -105,7 +105,7 @@ def rewritten(sampler: Sampler, settings: Sequence[Controls], sources: Sequence[
 def _best_controls(
     model: Any, tokenizer: Any, held: HeldOut, settings: SimpleNamespace, folder: Path
 ) -> dict[str, list[Controls]]:
-    """For each strength the settings that do best on the held-out sentences; tried once, then remembered."""
+    """For each strength, the control settings with the best scores on held-out sentences; stored in a file."""
     path = folder / "controls.json"
     if not path.exists():
         sampler = Sampler(model, tokenizer, batch=settings.batch)
@@ -135,7 +135,7 @@ def _grid(table: dict[str, Any]) -> list[Controls]:
 
 
 def _worth(found: dict[str, float], corpora: Sequence[str]) -> float:
-    """People's ratings follow SARI and BLEU together; a point of SARI is worth about three of BLEU."""
+    """SARI + BLEU / 3 over the corpora; the weight of BLEU is from human ratings."""
     return sum(found[name] + found[f"{name}_bleu"] / 3 for name in corpora)
 
 
@@ -154,7 +154,7 @@ def figures(held: HeldOut, outputs: Sequence[str]) -> dict[str, float]:
 
 
 def _sources(data: Path, folder: Path, settings: SimpleNamespace) -> list[str]:
-    """Sentences of Wikipedia and of inference corpora, drawn by the seed; once, then remembered."""
+    """A random sample of sentences of Wikipedia and of inference corpora; stored in a file."""
     path = folder / "sources.txt"
     wanted = sum(table["sources"] for table in settings.strengths.values())
     if not path.exists():

@@ -1,4 +1,4 @@
-"""The one training loop: a step's batch depends on its number alone, so a run that stops goes on as if it had not."""
+"""The training loop of the recipe. The batch of a step depends only on its number, so a run can be resumed exactly."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 import torch
-from redraft.fit.schedules import decay_groups, ema_decay
 from torch import Tensor
 
 from redraft.errors import ConfigError, ModelError
 from redraft.fit.checkpoints import save_checkpoint
+from redraft.fit.training_loop import ema_decay_at, weight_decay_groups
 
-_AHEAD = 6  # batches made while the GPU works
+_AHEAD = 6  # batches prepared ahead
 _EVERY = 90.0  # seconds between checkpoints
 _SAY = 100  # steps between lines of the log
-_DESCENT = 0.35  # of the steps, with a falling rate
+_DESCENT = 0.35  # share of the steps in which the learning rate falls
 
 Batch = dict[str, Tensor]
 
 
 class Clock:
-    """How long a step of the recipe may still run."""
+    """The time limit of a step of the recipe."""
 
     def __init__(self, minutes: float | None) -> None:
         self._end = math.inf if minutes is None else time.monotonic() + 60 * minutes
@@ -58,18 +58,18 @@ class Training:
         self.settings, self.folder, self.device = settings, folder, device
         self.batch_of, self.loss_of, self.watch = batch_of, loss_of, watch
         self.averaged = model.to(device, torch.float32).eval()
-        self.exact = deepcopy(self.averaged)  # what is updated, in float32
-        self.model = deepcopy(self.averaged)  # what computes: a copy of it in bfloat16 on a GPU
+        self.exact = deepcopy(self.averaged)  # master weights in float32, which the optimizer updates
+        self.model = deepcopy(self.averaged)  # for forward and backward passes; a bfloat16 copy on a GPU
         if device.type == "cuda":
             self.model.bfloat16()
         self.optimizer = torch.optim.AdamW(
-            decay_groups(self.exact, 0.01), lr=settings.rate, betas=(0.9, 0.98), fused=device.type == "cuda"
+            weight_decay_groups(self.exact, 0.01), lr=settings.rate, betas=(0.9, 0.98), fused=device.type == "cuda"
         )
         self.step = 0
         folder.mkdir(parents=True, exist_ok=True)
 
     def run(self, clock: Clock) -> bool:
-        """Whether the training is finished; if not, the clock has run out and a checkpoint stands."""
+        """Train; returns False if the time limit was reached first, after writing a checkpoint."""
         self._resume()
         began, saved, first, losses = time.monotonic(), time.monotonic(), self.step, []
         for batch in self._batches():
@@ -87,15 +87,15 @@ class Training:
         return True
 
     def rate(self, step: int) -> float:
-        """The learning rate: a short climb, then level, then down to nothing over the last part of the steps.
+        """The learning rate: linear warm-up, constant, then linear decay to 0 over the last part of the steps.
 
-        Until it goes down, nothing depends on the number of steps: a run may still be made longer or shorter.
+        Before the decay, nothing depends on the number of steps, so it may still be changed.
         """
         left = (self.settings.steps - step) / (_DESCENT * self.settings.steps)
         return float(self.settings.rate * min(1.0, (step + 1) / self.settings.warm_up, left))
 
     def _update(self, batch: Batch) -> Tensor:
-        torch.manual_seed(self.settings.seed * 1_000_003 + self.step)  # dropout and noise of this step
+        torch.manual_seed(self.settings.seed * 1_000_003 + self.step)  # for dropout and noise of this step
         self.model.train()
         for group in self.optimizer.param_groups:
             group["lr"] = self.rate(self.step)
@@ -107,7 +107,7 @@ class Training:
         self.model.zero_grad(set_to_none=True)
         torch.nn.utils.clip_grad_norm_(self.exact.parameters(), 1.0)
         self.optimizer.step()
-        keep = ema_decay(self.settings.average, self.step)
+        keep = ema_decay_at(self.step, self.settings.average)
         with torch.no_grad():
             weights = [*self.exact.parameters()]
             torch._foreach_copy_([*self.model.parameters()], weights)
@@ -154,8 +154,8 @@ class Training:
         descends = saved["step"] > (1 - _DESCENT) * min(steps, saved["steps"])
         if steps != saved["steps"] and descends:
             raise ConfigError(
-                f"{path} is at step {saved['step']} of {saved['steps']}: the rate goes down already, "
-                f"and it cannot go on to {steps}.",
+                f"{path} is at step {saved['step']} of {saved['steps']}: the learning rate is already decaying, "
+                f"so the number of steps cannot become {steps}.",
                 f"Set steps to {saved['steps']}.",
             )
         self.exact.load_state_dict(saved["exact"])
@@ -163,11 +163,11 @@ class Training:
         self.averaged.load_state_dict(saved["averaged"])
         self.optimizer.load_state_dict(saved["optimizer"])
         self.step = saved["step"]
-        print(f"going on from step {self.step}", flush=True)
+        print(f"resuming from step {self.step}", flush=True)
 
 
 class Batches:
-    """Rows of like length together, in an order that the seed alone decides."""
+    """Batches of rows of similar length; their order depends only on the seed."""
 
     def __init__(self, lengths: np.ndarray, tokens: int, steps: int, seed: int) -> None:
         self._batches: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""Step 7: the trained model in 8 bits, with its settings and log, where the package finds it."""
+"""Step 7: stores the trained model in 8 bits, with the settings and logs of all steps."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def pack(work: Path, out: Path | None) -> None:
 
 
 def _settings(work: Path) -> str:
-    """What every step was made with."""
+    """The settings of every step."""
     notes = {step: work / step / "settings.json" for step in read_recipe()}
     found = {step: json.loads(path.read_text(encoding="utf-8")) for step, path in notes.items() if path.exists()}
     return json.dumps(found, indent=1) + "\n"
 
 
 def _log(work: Path) -> str:
-    """The logs of all steps, in the order of the recipe, each under its name."""
+    """The logs of all steps by name, in the order of the recipe."""
     logs = ((step, work / step / "log.jsonl") for step in read_recipe())
     return "".join(f"{step}\n{log.read_text(encoding='utf-8')}" for step, log in logs if log.exists())

@@ -1,4 +1,4 @@
-"""Many rows of tokens in one flat array: quick to send between processes, and padded without a loop over rows."""
+"""Rows of tokens in one flat array: fast to send between processes, and padded without a loop over rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class TokenRows:
-    """All tokens one after the other, and how many belong to each row."""
+    """The tokens of all rows, concatenated, and the length of each row."""
 
     tokens: np.ndarray  # (token) uint16
     lengths: np.ndarray  # (row) int64
@@ -34,10 +34,10 @@ class TokenRows:
         return np.cumsum(self.lengths) - self.lengths
 
     def padded(self, rows: np.ndarray, filler: int) -> Tensor:
-        """(row, width) of whole numbers: the rows of these numbers, filled on the right."""
+        """(row, width): the rows with these indices, padded on the right."""
         starts, lengths = self._starts[rows], self.lengths[rows]
         place = np.arange(lengths.max())
-        # What a place behind a row's end finds is another row's, or nothing: it is overwritten.
+        # Positions after the end of a row read tokens of other rows, and are overwritten below.
         table = self.tokens.take(starts[:, None] + place, mode="clip").astype(np.int64)
         table[place >= lengths[:, None]] = filler
         return torch.from_numpy(table)

@@ -1,4 +1,4 @@
-"""Step 6: the student learns to read plans: pairs whose words are linked, and plans drawn anew in each epoch."""
+"""Step 6: trains the student to read plans, with aligned pairs and plans that are sampled anew in each epoch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from redraft.decode.config import DecodeConfig
 from redraft.decode.redrafter import Redrafter
 from redraft.evaluate.corpora import load_corpus
 from redraft.files import digest
-from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, link_parts, read_rows
+from redraft.fit.linked_pairs import LinkedPair, Row, link_pairs, read_rows, split_for_processes
 from redraft.fit.rewriter.plan_examples import PlanExample, PlanSampler, can_join, joined
 from redraft.fit.rewriter.trainable_models import prepare_for_plans
 from redraft.fit.tagged_pairs import TaggedPair, read_tagged
@@ -44,8 +44,8 @@ from training.text_corpus import LICENCE_FORBIDS, read_held_out
 from training.tokenizer import PAD
 
 _WITHOUT = {"bare": (), "stated": ("bare",), "planned": ("bare", "strength")}
-_NEW = 0.15  # share of the target's content words that may come from nowhere
-_CHUNK = 1000  # pairs that a process makes examples of at once
+_NEW = 0.15  # maximum share of the target's content words without a link
+_CHUNK = 1000  # pairs per task of a process
 _MAY_CHANGE = ("steps", "linkers")
 
 Tokens = tuple[TokenRows, TokenRows]  # the sources and the targets of examples
@@ -91,7 +91,7 @@ def train_plan_reading(data: Path, work: Path, settings: SimpleNamespace, clock:
 
 
 def _report(data: Path, folder: Path, device: torch.device) -> None:
-    """How the model does on the held-out sentences without edits: told nothing, and told each strength."""
+    """Scores on held-out sentences with plans that have no edits: without a strength, and with each strength."""
     held = read_held_out(data)
     redrafter = Redrafter(str(folder / "model"), config=DecodeConfig(method="beam", beams=4), device=str(device),
                           graphs=device.type == "cuda")  # fmt: skip
@@ -107,7 +107,7 @@ def _report(data: Path, folder: Path, device: torch.device) -> None:
 
 
 def plan_reading_pairs(data: Path, work: Path, settings: SimpleNamespace) -> list[TaggedPair]:
-    """The pairs of all corpora that are named, each once; broken ones, copies and most near copies are left out."""
+    """The pairs of the corpora in the settings, each once, without broken pairs, copies and most near copies."""
     rng = random.Random(settings.seed)
     found = list(read_tagged(data / "pairs" / "pairs.tsv.xz", LICENCE_FORBIDS))
     found += read_tagged(work / "distil" / "pairs.tsv")
@@ -129,25 +129,24 @@ def plan_reading_pairs(data: Path, work: Path, settings: SimpleNamespace) -> lis
 
 
 def without_alarms(pairs: Sequence[TaggedPair], check: MeaningCheck) -> list[TaggedPair]:
-    """Without distilled pairs that may not say the same."""
+    """The pairs without distilled ones that raise an alarm of the meaning check."""
     distilled = check.check((pair.source, pair.target) for pair in pairs if pair.tag.startswith("distilled"))
     return [pair for pair in pairs if not (pair.tag.startswith("distilled") and next(distilled).alarm)]
 
 
 def linked_rows(pairs: Sequence[TaggedPair], folder: Path, processes: int, device: torch.device) -> list[Row]:
-    """All pairs with the links of the shipped aligner, found by several processes on one device, less those that say
-    something else than their source."""
-    jobs = [(part, path, device.type) for part, path in link_parts(pairs, folder, processes)]
+    """The faithful pairs with the links of the bundled aligner, computed by several processes on one device."""
+    jobs = [(part, path, device.type) for part, path in split_for_processes(pairs, folder, processes)]
     with get_context("spawn").Pool(processes) as pool:
         return [row for part in pool.starmap(_linked, jobs) for row in part]
 
 
 def remember_kept(folder: Path, facts: Mapping[str, Any], rows: Sequence[Row]) -> None:
-    """Note what the training reads, its pairs included: which of them are kept depends on tables outside the recipe."""
+    """Record the settings and the kept pairs, which depend on tables of the package that the settings do not name."""
     kept = f"{len(rows):,}, digest {digest(json.dumps(rows).encode())}"
     remember(
         folder, {**facts, "kept_pairs": kept}, _MAY_CHANGE,
-        hint="The shipped aligner, the relation tables or the filter have changed since. Restore them, or delete the "
+        hint="The bundled aligner, the relation tables or the filter have changed since. Restore them, or delete the "
         "folder and train again.",
     )  # fmt: skip
 
@@ -160,7 +159,7 @@ def _linked(pairs: Sequence[TaggedPair], path: Path, device: str) -> list[Row]:
 
 
 def is_faithful(linked: LinkedPair, guard: TargetGuard) -> bool:
-    """Whether a target adds few words of its own and, where a teacher wrote it, no opposites and as many negations."""
+    """Whether a target adds few words and, if distilled, has as many negations and no refused substitution."""
     pair, found = linked.pair, {right for _, right in linked.links}
     content = [at for at, word in enumerate(pair.target_words) if is_content(word.text)]
     new = sum(at not in found for at in content)
@@ -176,9 +175,9 @@ def is_faithful(linked: LinkedPair, guard: TargetGuard) -> bool:
 
 
 class Epochs:
-    """The batches of all epochs: each is made of fresh examples, by all processors, while the one before is learned.
+    """The batches of all epochs. Worker processes sample the examples of the next epoch during the current one.
 
-    An epoch has as many batches as the first one, so that the number of a step says what it learns from.
+    Every epoch has as many batches as the first, so that the number of a step determines its batch.
     """
 
     def __init__(
@@ -204,13 +203,13 @@ class Epochs:
         with self._lock:
             (sources, targets), batches = self._epoch(epoch)
             if epoch + 1 not in self._made:
-                self._asked(epoch + 1)  # made while this one is learned
+                self._request(epoch + 1)  # prepared during this epoch
         rows = batches[place % batches.per_epoch]
         return sources.padded(rows, PAD), targets.padded(rows, PAD)
 
     def _epoch(self, epoch: int) -> tuple[Tokens, Batches]:
         if epoch not in self._made:
-            parts = self._asked(epoch).get()
+            parts = self._request(epoch).get()
             del self._waiting[epoch]
             sources, targets = (TokenRows.joined(side) for side in zip(*parts, strict=True))
             lengths = np.maximum(sources.lengths, targets.lengths)
@@ -219,14 +218,14 @@ class Epochs:
             self._made[epoch] = (sources, targets), batches
         return self._made[epoch]
 
-    def _asked(self, epoch: int) -> Any:
+    def _request(self, epoch: int) -> Any:
         if epoch not in self._waiting:
             self._waiting[epoch] = self._pool.map_async(_examples, [(epoch, chunk) for chunk in range(self._chunks)])
         return self._waiting[epoch]
 
 
 def _begin(rows: Sequence[Row], sampler: PlanSampler, tokenizer: Path, settings: SimpleNamespace) -> None:
-    """What a process keeps, to make examples from."""
+    """Initialise a worker process."""
     from transformers import AutoTokenizer
 
     torch.set_num_threads(1)
@@ -238,18 +237,18 @@ _KEPT: dict[str, Any] = {}  # of a process
 
 
 def _examples(job: tuple[int, int]) -> Tokens:
-    """The examples of some pairs in one epoch, in tokens; those that are too long are left out."""
+    """The tokenized examples of some pairs in one epoch, without those that are too long."""
     epoch, chunk = job
     settings, marks, most = _KEPT["settings"], _KEPT["marks"], _KEPT["settings"].positions
     rng = random.Random(f"{settings.seed} {epoch} {chunk}")
-    made = list(_drawn(_KEPT["rows"][chunk * _CHUNK : (chunk + 1) * _CHUNK], rng))
+    made = list(_sample_examples(_KEPT["rows"][chunk * _CHUNK : (chunk + 1) * _CHUNK], rng))
     targets = _KEPT["tokenizer"]([example.target for example in made])["input_ids"]
     sources = [marks.encode(mark(example.plan)) for example in made]
     fit = [pair for pair in zip(sources, targets, strict=True) if max(map(len, pair)) <= most]
     return TokenRows.of([source for source, _ in fit]), TokenRows.of([target for _, target in fit])
 
 
-def _drawn(rows: Sequence[Row], rng: random.Random) -> Iterator[PlanExample]:
+def _sample_examples(rows: Sequence[Row], rng: random.Random) -> Iterator[PlanExample]:
     settings, sampler = _KEPT["settings"], _KEPT["sampler"]
     last: PlanExample | None = None
     for one in map(LinkedPair.of, rows):
@@ -263,7 +262,7 @@ def _drawn(rows: Sequence[Row], rng: random.Random) -> Iterator[PlanExample]:
 
 
 def lengthen(model: Any, positions: int) -> None:
-    """More places for tokens: new ones start as copies of those that are as far from the end of the old ones."""
+    """Add positions to the model; the new embeddings are copies of the last old ones."""
     known = model.config.max_position_embeddings
     for side in (model.model.encoder, model.model.decoder):
         old = side.embed_positions

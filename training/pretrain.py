@@ -1,4 +1,4 @@
-"""Step 2: the model learns to restore text in which words are masked or wrong."""
+"""Step 2: pretrains the model to restore text with masked spans and wrong tokens."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from training.loop import Batch, Batches, Clock, Training
 from training.text_corpus import articles_of, text_files
 from training.tokenizer import END, MASK, PAD, SPECIAL, START
 
-_ROOM = 2  # tokens that a text leaves free: its end, and the start
+_ROOM = 2  # positions reserved for the start and end tokens
 
 
 def make_model(settings: SimpleNamespace, vocabulary: int) -> Any:
-    """mBART's shape: BART with the norms before each layer. With them after it, the encoder collapsed within 4,000
-    steps: all its vectors became the same, and nothing was copied."""
+    """The architecture of mBART: BART with layer norms before each layer. With layer norms after each layer, the
+    encoder collapsed within 4,000 steps: all its vectors became equal, and nothing was copied."""
     from transformers import MBartConfig, MBartForConditionalGeneration
 
     config = MBartConfig(
@@ -62,7 +62,7 @@ def pretrain(
     some = batch_of(0)["text"][:64].to(device)
 
     def watch(model: Any) -> dict[str, float]:
-        """How much worse a text is restored from another text: near 0, the model writes without reading."""
+        """How much the loss grows if the source is another text; near 0, the model ignores the source."""
         own, other = (float(mean_loss(model, source, some)) for source in (some, some.roll(1, 0)))
         return {"reads": other - own}
 
@@ -80,7 +80,7 @@ def mean_loss(model: Any, source: Tensor, target: Tensor, smoothing: float = 0.0
 
 
 def noised(text: Tensor, masked: float, wrong: float, vocabulary: int) -> Tensor:
-    """(batch, token): spans of three tokens on average become one mask each, single tokens become any other."""
+    """(batch, token): spans of three tokens on average are replaced by one mask each, some tokens by random ones."""
     batch, width = text.shape
     real = (text != PAD) & (text != END)
     place = torch.arange(width, device=text.device)
@@ -93,7 +93,7 @@ def noised(text: Tensor, masked: float, wrong: float, vocabulary: int) -> Tensor
     changed = torch.where((torch.rand(text.shape, device=text.device) < wrong) & real, other, text)
     changed = torch.where(first, MASK, changed)
     kept = (~hidden | first) & (text != PAD)
-    target = torch.where(kept, kept.cumsum(1) - 1, width)  # what is dropped goes to a column that is cut off
+    target = torch.where(kept, kept.cumsum(1) - 1, width)  # dropped tokens go to an extra column, which is cut off
     out = text.new_full((batch, width + 1), PAD).scatter(1, target, torch.where(kept, changed, PAD))
     return out[:, : int(kept.sum(1).max())]
 
@@ -105,7 +105,7 @@ def _vocabulary(work: Path) -> int:
 
 
 def _tokens(data: Path, work: Path, positions: int) -> tuple[np.ndarray, np.ndarray]:
-    """All tokens one after the other, and where each text of a few sentences starts; made once."""
+    """The tokens of all texts, concatenated, and the start of each text of a few sentences; stored in a file."""
     paths = work / "pretrain" / "tokens.npy", work / "pretrain" / "starts.npy"
     if not all(path.exists() for path in paths):
         with Pool(min(len(text_files(data)), os.cpu_count() or 1)) as pool:
@@ -118,7 +118,7 @@ def _tokens(data: Path, work: Path, positions: int) -> tuple[np.ndarray, np.ndar
 
 
 def _encode(path: Path, tokenizer_path: Path, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbouring sentences of an article, as many as fit into a length drawn anew for each text."""
+    """Texts of consecutive sentences of an article, each filled up to a random length."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(tokenizer_path)

@@ -1,4 +1,4 @@
-"""Many texts from a Llama-shaped model: fixed buffers, so that a CUDA graph replays each token's step."""
+"""Batched generation with a Llama model, in fixed buffers, so that each step can be replayed from a CUDA graph."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-_LOOK = 8  # tokens between questions whether all texts have ended
-_SLOT = 16  # widths of prompts are rounded up to so many tokens: fewer graphs
+_LOOK = 8  # steps between checks whether all texts have ended
+_SLOT = 16  # prompt widths are rounded up to multiples of this, for fewer graphs
 
 
 class Sampler:
-    """Goes on from prompts, `batch` of them at a time; greedy at temperature 0."""
+    """Continues prompts in batches of `batch`; greedy at temperature 0."""
 
     def __init__(self, model: Any, tokenizer: Any, *, batch: int, temperature: float = 0.0) -> None:
         self.model, self.tokenizer, self.batch, self.temperature = model.eval(), tokenizer, batch, temperature
@@ -23,16 +23,16 @@ class Sampler:
 
     @torch.inference_mode()
     def write(self, prompts: Sequence[str], room: Callable[[int], int]) -> Iterator[tuple[int, str]]:
-        """(number of the prompt, text) in order of length; `room` says how many tokens a text may have.
+        """(index of the prompt, text) in order of length; `room` maps the prompt width to the maximum length of a text.
 
-        A text that has not ended by then is empty.
+        A text without an end token within that length is empty.
         """
         encoded = self.tokenizer(list(prompts), add_special_tokens=False)["input_ids"]
         order = sorted(range(len(encoded)), key=lambda at: len(encoded[at]))
         for start in range(0, len(order), self.batch):
             group = order[start : start + self.batch]
             width = -(-max(len(encoded[at]) for at in group) // _SLOT) * _SLOT
-            found = self._go_on([encoded[at] for at in group], width, room(width))
+            found = self._generate([encoded[at] for at in group], width, room(width))
             ended = [(row[: row.index(self._end)] if self._end in row else []) for row in found.tolist()]
             yield from zip(group, self.tokenizer.batch_decode(ended, skip_special_tokens=True), strict=True)
 
@@ -40,8 +40,8 @@ class Sampler:
     def _end(self) -> int:
         return int(self.tokenizer.eos_token_id)
 
-    def _go_on(self, prompts: list[list[int]], width: int, room: int) -> Tensor:
-        """(prompt, room): the tokens after each prompt, which stands at the right end of its row."""
+    def _generate(self, prompts: list[list[int]], width: int, room: int) -> Tensor:
+        """(prompt, room): the tokens after each prompt; prompts are padded on the left."""
         rows = [[self._end] * (width - len(prompt)) + prompt for prompt in prompts]
         rows += [rows[0]] * (self.batch - len(rows))
         tokens = torch.tensor(rows, device=self.device)
@@ -54,7 +54,7 @@ class Sampler:
 
 
 class _Steps:
-    """The cache of one shape of batch, and the step that is replayed on it."""
+    """The cache for one batch shape, and the step that is replayed on it."""
 
     def __init__(self, model: Any, batch: int, width: int, room: int, temperature: float) -> None:
         config = model.config
@@ -83,7 +83,7 @@ class _Steps:
         return torch.cat(written, 1)
 
     def _read(self, tokens: Tensor, sizes: Tensor) -> None:
-        """The prompts at once, by the model's own forward pass."""
+        """Prefill: the prompts, by the forward pass of the model."""
         column = torch.arange(self.width, device=tokens.device)
         there = column >= self.width - sizes[:, None]
         positions = (column - (self.width - sizes[:, None])).clamp(min=0)
@@ -96,7 +96,7 @@ class _Steps:
             for number, layer in enumerate(out.past_key_values.layers):
                 self.keys[number, part, :, : self.width] = layer.keys
                 self.values[number, part, :, : self.width] = layer.values
-            self.token[part] = self._drawn(out.logits[:, -1])
+            self.token[part] = self._sampled(out.logits[:, -1])
         self.seen.fill_(-torch.inf)
         self.seen[:, 0, 0, : self.width].masked_fill_(there, 0)
         self.place.fill_(self.width)
@@ -125,7 +125,7 @@ class _Steps:
         return self.place, self.position, self.token, self.seen
 
     def _forward(self) -> None:
-        """One token for every text; all that changes is written into the buffers."""
+        """One token for every text; the buffers are updated in place."""
         body = self.model.model
         self.seen.index_fill_(3, self.place, 0)
         state = body.embed_tokens(self.token)
@@ -136,21 +136,21 @@ class _Steps:
                 project(normed).unflatten(-1, (-1, self.size)).transpose(1, 2)
                 for project in (attend.q_proj, attend.k_proj, attend.v_proj)
             )
-            query, key = (_turned(vector, cosine, sine) for vector in (query, key))
+            query, key = (_apply_rotary(vector, cosine, sine) for vector in (query, key))
             self.keys[number].index_copy_(2, self.place, key)
             self.values[number].index_copy_(2, self.place, value)
-            query = query.reshape(len(query), self.groups, -1, self.size)  # heads that share keys, as if in one row
+            query = query.reshape(len(query), self.groups, -1, self.size)  # heads that share keys are grouped
             seen = self.seen.expand(-1, self.groups, query.shape[2], -1)
             mixed = functional.scaled_dot_product_attention(query, self.keys[number], self.values[number], seen)
             state = state + attend.o_proj(mixed.reshape(len(mixed), 1, -1))
             state = state + layer.mlp(layer.post_attention_layernorm(state))
         logits = self.model.lm_head(body.norm(state))[:, -1]
-        self.token.copy_(self._drawn(logits))
+        self.token.copy_(self._sampled(logits))
         self.place += 1
         self.position += 1
 
-    def _drawn(self, logits: Tensor) -> Tensor:
-        """(batch, 1): the likeliest token, or one drawn by Gumbel's trick."""
+    def _sampled(self, logits: Tensor) -> Tensor:
+        """(batch, 1): the most likely token, or one sampled with Gumbel noise."""
         logits = logits.float()
         if self.temperature:
             noise = -torch.log(-torch.log(torch.rand_like(logits).clamp(1e-9, 1 - 1e-7)))
@@ -158,8 +158,8 @@ class _Steps:
         return logits.argmax(-1, keepdim=True)
 
 
-def _turned(vector: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Rotary positions; vector (batch, head, 1, size)."""
+def _apply_rotary(vector: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """Apply rotary position embeddings; vector: (batch, head, 1, size)."""
     half = vector.shape[-1] // 2
     swapped = torch.cat([-vector[..., half:], vector[..., :half]], -1)
     return vector * cosine[:, None] + swapped * sine[:, None]

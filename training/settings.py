@@ -1,4 +1,4 @@
-"""The recipe's settings: one TOML file, any of which a run may change."""
+"""The settings of the recipe: a TOML file, and overrides of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from redraft.errors import ConfigError, shown
 
 RECIPE = Path(__file__).with_name("recipe.toml")
 _NOTE = "settings.json"
-_DELETE = "Delete it, or name another folder with --work."
+_DELETE = "Delete it, or give another folder with --work."
 
 
 def read_recipe(path: Path = RECIPE, changes: Sequence[str] = ()) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def read_recipe(path: Path = RECIPE, changes: Sequence[str] = ()) -> dict[str, A
 
 
 def check_same(folder: Path, facts: Mapping[str, Any], may_change: Sequence[str] = (), hint: str = _DELETE) -> None:
-    """An error where what a folder holds was made with other settings."""
+    """Raise ConfigError if the content of a folder was made with other settings."""
     path = folder / _NOTE
     if not path.exists():
         return
@@ -47,7 +47,7 @@ def check_same(folder: Path, facts: Mapping[str, Any], may_change: Sequence[str]
 
 
 def remember(folder: Path, facts: Mapping[str, Any], may_change: Sequence[str] = (), hint: str = _DELETE) -> None:
-    """Note what a step is made with, beside what it makes; an error where other settings have been at work there."""
+    """Record the settings of a step in its folder; raise ConfigError if the folder has other settings."""
     check_same(folder, facts, may_change, hint)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _NOTE).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")

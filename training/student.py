@@ -1,4 +1,4 @@
-"""Step 5: the pretrained model learns from the teacher's rewritings and from people's."""
+"""Step 5: trains the pretrained model on the teacher's rewritings and on human ones."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def train_student(data: Path, work: Path, settings: SimpleNamespace, clock: Cloc
 
 
 def _report(data: Path, folder: Path, device: torch.device) -> None:
-    """How the student does on the held-out sentences, by plain beam search."""
+    """Scores of the student on the held-out sentences, with plain beam search."""
     from redraft.decode.config import DecodeConfig
     from redraft.decode.redrafter import Redrafter
 

@@ -1,4 +1,4 @@
-"""Step 3: a language model learns to rewrite as it is told."""
+"""Step 3: trains a language model to rewrite with given controls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BROKEN = ("Ã", "Â", "\\/", "�")  # signs of a wrong encoding
 
 
 def load_teacher(path: Path) -> tuple[Any, Any]:
-    """A causal model of a folder, or of a .gguf file; in float32."""
+    """Load a causal model from a folder or a .gguf file, in float32."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     where: dict[str, Any] = {"pretrained_model_name_or_path": path}
@@ -67,7 +67,7 @@ def train_teacher(
 
 
 def _loss(model: Any, batch: Batch) -> Tensor:
-    """Padding stands after the text, where a causal model does not see it."""
+    """Padding is on the right, so a causal model needs no attention mask."""
     logits = model(input_ids=batch["tokens"], use_cache=False).logits
     return functional.cross_entropy(
         logits[:, :-1].flatten(0, 1).float(), batch["labels"][:, 1:].flatten(), ignore_index=IGNORED
@@ -75,7 +75,7 @@ def _loss(model: Any, batch: Batch) -> Tensor:
 
 
 def repeated(data: Path, times: dict[str, float], seed: int) -> list[TaggedPair]:
-    """The pairs of the corpora named, each as often as asked: 2 is twice, 0.4 two in five; broken ones are left out."""
+    """The pairs of the corpora in `times`, each repeated that often (0.4: two in five pairs), without broken ones."""
     rng = random.Random(seed)
     found: list[TaggedPair] = []
     for pair in read_tagged(data / "pairs" / "pairs.tsv.xz", LICENCE_FORBIDS):

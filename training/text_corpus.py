@@ -1,4 +1,4 @@
-"""The data folder: plain text, pairs of sentences, and the sentences held out for choices."""
+"""The data folder: plain text, sentence pairs, and held-out sentences for model selection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from redraft.evaluate.corpora import load_corpus
 
-LICENCE_FORBIDS = ("asset",)  # CC BY-NC: tags that shipped weights may not learn from
+LICENCE_FORBIDS = ("asset",)  # CC BY-NC: tags not allowed in the training of bundled weights
 
 
 def text_files(data: Path) -> list[Path]:
@@ -37,7 +37,7 @@ def articles_of(path: Path) -> Iterator[list[str]]:
 
 
 def premises(data: Path, parts: Sequence[str]) -> Iterator[str]:
-    """The premises of some parts of the inference corpora, each once; nothing where they are not there."""
+    """The distinct premises of some parts of the inference corpora; none if the file is missing."""
     path, seen = data / "nli" / "nli.tsv.xz", set[str]()
     if not path.exists():
         return

@@ -1,4 +1,4 @@
-"""Step 1: the vocabulary, and how common every word is."""
+"""Step 1: trains the tokenizer and counts word frequencies."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from training.text_corpus import articles
 WORD = re.compile(r"[^\W\d_]+")
 START, PAD, END, UNKNOWN, MASK = range(5)
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-_RANKS = 60_000  # words whose rank is remembered
+_RANKS = 60_000  # most frequent words, whose ranks are stored
 
 
 def make_tokenizer(data: Path, out: Path, settings: SimpleNamespace, positions: int) -> None:
-    """Byte-level BPE, cased; every digit is a token, so that numbers are copied as they stand."""
+    """Byte-level BPE, cased; every digit is a token, so that numbers are copied unchanged."""
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
 
@@ -49,10 +49,10 @@ def make_tokenizer(data: Path, out: Path, settings: SimpleNamespace, positions: 
     )  # fmt: skip
     tokenizer.save_pretrained(out)
     (out / "ranks.json").write_text(json.dumps([word for word, _ in counts.most_common(_RANKS)]), encoding="utf-8")
-    print(f"{len(tokenizer):,} tokens; {sum(counts.values()):,} words were counted", flush=True)
+    print(f"{len(tokenizer):,} tokens; {sum(counts.values()):,} words counted", flush=True)
 
 
 def read_ranks(folder: Path) -> dict[str, int]:
-    """Word → its place among the commonest, from 1."""
+    """Word → its frequency rank, from 1."""
     words = json.loads((folder / "ranks.json").read_text(encoding="utf-8"))
     return {word: place for place, word in enumerate(words, 1)}

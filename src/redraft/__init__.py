@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# `import redraft` is quick: torch and transformers come with the first name that needs them.
+# `import redraft` is quick: torch and transformers are imported with the first name that needs them.
 _MODULES = {
     "Candidate": "redraft.decode.result",
     "DecodeConfig": "redraft.decode.config",

@@ -161,8 +161,10 @@ def _spans(text: str, phrases: Iterable[str]) -> list[Span]:
     return find_spans(lowered, [phrase.lower() for phrase in phrases]) if len(lowered) == len(text) else []
 
 
-def _blamed(words: Sequence[Word], chances: Sequence[float]) -> list[Span]:
+def _blamed(words: Sequence[Word], probabilities: Sequence[float]) -> list[Span]:
     """The spans of the words most likely to be wrong, in text order."""
-    order = sorted(range(len(words)), key=lambda at: -chances[at])[:_MAX_BLAMED]
-    named = sorted(at for at in order if chances[at] >= _BLAME_THRESHOLD and any(map(str.isalnum, words[at].text)))
+    order = sorted(range(len(words)), key=lambda at: -probabilities[at])[:_MAX_BLAMED]
+    named = sorted(
+        at for at in order if probabilities[at] >= _BLAME_THRESHOLD and any(map(str.isalnum, words[at].text))
+    )
     return [(words[at].start, words[at].end) for at in named]

@@ -115,8 +115,8 @@ class TrainedCheck:
     def _judged(self, pairs: Sequence[tuple[Words, Words]]) -> Iterator[Judged]:
         batch, known = self.reader.batch(pairs)
         words, logits = self.network(batch.to(self.device), known.to(self.device))
-        chances = words.float().sigmoid().cpu().numpy()
-        for (source, output), row, logit in zip(pairs, chances, logits.float().tolist(), strict=True):
+        probabilities = words.float().sigmoid().cpu().numpy()
+        for (source, output), row, logit in zip(pairs, probabilities, logits.float().tolist(), strict=True):
             yield Judged(
                 logit[0], logit[1], tuple(map(float, row[: len(source)])),
                 tuple(map(float, row[batch.width : batch.width + len(output)])),

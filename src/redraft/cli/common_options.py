@@ -44,7 +44,8 @@ Keep = Annotated[
     option("words to keep: one word, phrase or /regular expression/ per line; # starts a comment", "FILE"),
 ]
 Glossary = Annotated[
-    str | None, option("replacements to make: source ⇥ target on each line; # starts a comment", "FILE")
+    str | None,
+    option("replacements to make: source ⇥ target, or source = target, on each line; # starts a comment", "FILE"),
 ]
 PlannerFolder = Annotated[
     str | None, option("planner folder written by redraft train-planner (default: the bundled planner)", "DIR")

@@ -17,7 +17,7 @@ class Terminated(KeyboardInterrupt):
     """SIGTERM, for commands that have to save their state first."""
 
 
-# Characters that a terminal obeys instead of displaying: control characters and changes of text direction.
+# Characters that a terminal interprets instead of displaying: control characters and changes of text direction.
 _REPLACEMENTS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
 _REPLACEMENTS |= dict.fromkeys([*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
 

@@ -65,8 +65,8 @@ examples:
 A plan file contains one JSON object per line, for example:
   {"source": "They remain old .", "edits": [{"delete": "remain"}, {"insert": "old"}]}
 
-A sentence that is too long for the model is split between clauses and rewritten in pieces. It is an error if its plan
-has edits without a span.
+A sentence that is too long for the model is split between clauses and rewritten in pieces. If the plan of such a
+sentence has an edit without a span, this is an error.
 Standard output has exactly one line per input line (with --explain, one block of lines). Messages go to standard error.
 docs/search.md specifies the settings of the search.
 Exit status: 0 success, 1 some lines were skipped, 2 error in options or input, 3 with --strict-meaning: a text
@@ -247,7 +247,7 @@ def _check_options(options: SimplifyOptions) -> None:
     if options.explain and options.json:
         raise ConfigError("--explain and --json cannot be combined.", "Remove one of them.")
     if options.prompt is not None and "{source}" not in options.prompt:
-        raise ConfigError(f"--prompt {shown(options.prompt)} has no place for the sentence.", "Write {source} in it.")
+        raise ConfigError(f"--prompt {shown(options.prompt)} lacks {{source}}.", "Write {source} for the sentence.")
     if options.plan != "predict" and (flag := given_planner_option(options)):
         raise ConfigError(f"{flag} applies only to predicted plans.", f"Add --plan predict, or remove {flag}.")
     if options.strict_meaning and options.no_check:

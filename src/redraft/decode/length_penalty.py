@@ -1,6 +1,6 @@
 """The length penalty: texts of different lengths are compared by log_prob / length ** penalty.
 
-Every place of the search that needs it calls this module; only the slow twin (`reference_search.py`) has its own.
+The whole search uses this module; only the reference implementation (`reference_search.py`) has its own formula.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loads models by name, by path or as objects, and the model that comes with the package."""
+"""Loads models by name, by path or as objects, and the bundled model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES = f"a folder with config.json and weights, a name on the Hugging Face hub
 
 
 def require_bundled_rewriter() -> Path:
-    """The folder of the model that comes with the package, or an error if it is missing."""
+    """The folder of the bundled model, or an error if it is missing."""
     folder = bundled("rewriter")
     if not holds_eight_bit_model(folder):
         raise ModelError(
@@ -57,7 +57,7 @@ def load_model(
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
 ) -> tuple[Any, Any]:
-    """A model that can be searched, and its tokenizer. None stands for the model that comes with the package."""
+    """A model that can be searched, and its tokenizer. None: the bundled model."""
     if model is None:
         model = require_bundled_rewriter()
     if isinstance(model, str | Path):

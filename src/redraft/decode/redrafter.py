@@ -44,8 +44,8 @@ class Redrafter:
     """Rewrites sentences with the insertions, deletions and substitutions of a plan.
 
     `model` is a name or path for `transformers`, `scripted:TABLE.json`, a model object of transformers (with its
-    `tokenizer`), or any StepModel (with a `tokenizer`, its own or given). Default: the model that comes with the
-    package. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:"; for a model of
+    `tokenizer`), or any StepModel (with a `tokenizer`, its own or given). Default: the bundled
+    model. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:"; for a model of
     `redraft train` it is known. A model that was trained to read plans (`reads_plans` in its configuration) finds them
     in the source as marks; with other models, the search alone makes the edits. `graphs` replays whole steps, the model
     included, from CUDA graphs: the first batch of each shape takes longer, the others take a fraction of the time.
@@ -68,7 +68,7 @@ class Redrafter:
         check_setting("variants", variants, Variants)
         self.config = check_config(config) or DecodeConfig()
         if prompt is not None and PLAIN_PROMPT not in prompt:
-            raise ConfigError(f"the prompt {shown(prompt)} has no place for the source.", "Write {source} in it.")
+            raise ConfigError(f"the prompt {shown(prompt)} lacks {PLAIN_PROMPT}.", "Write {source} for the sentence.")
         self.prompt = stored_prompt(model) if prompt is None else prompt
         self.processors = processors
         self.graphs = Graphs() if graphs else None

@@ -1,4 +1,4 @@
-"""The slow twin of the search, written from docs/search.md: loops and lists, every node judged from all its tokens."""
+"""The reference implementation of the search, from docs/search.md: loops and lists, every node scored from scratch."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def _places_in_progress(variant: Variant, text: tuple[int, ...], boundary_states
 
 
 def _is_begun(clause: Clause, text: tuple[int, ...], plan: CompiledPlan) -> bool:
-    """Whether the text ends with the first tokens of a variant, or with all of them."""
+    """Whether the text ends with a non-empty prefix of a variant, or with all of it."""
     boundary_states = _boundary_states(text, plan.tables)
     for variant in clause.variants:
         size = len(variant.tokens)

@@ -114,16 +114,16 @@ class StopFlag:
         if self._late:
             self._flags = torch.zeros(2, dtype=torch.bool, pin_memory=True)
             self._events = [torch.cuda.Event(), torch.cuda.Event()]  # type: ignore[no-untyped-call]
-            self._asked = 0
+            self._calls = 0
 
     def raised(self, finished: Tensor) -> bool:
         if not self._late:
             return bool(finished.all())
-        now, before = self._asked % 2, (self._asked + 1) % 2
+        now, before = self._calls % 2, (self._calls + 1) % 2
         self._flags[now].copy_(finished.all(), non_blocking=True)
         self._events[now].record()
-        self._asked += 1
-        if self._asked < 2:
+        self._calls += 1
+        if self._calls < 2:
             return False
         self._events[before].synchronize()
         return bool(self._flags[before])

@@ -153,8 +153,6 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
     for name in ("sweeps", "paper"):
         entries = found.get(name, [])
         _check_tables(dict(enumerate(entries)) if isinstance(entries, list) else entries, name)
-    for entry in found.get("paper", []):
-        _check_published(entry, found["corpora"])
     corpora = {name: _entry(CorpusEntry, one, f"corpora.{name}") for name, one in found["corpora"].items()}
     plans = {name: _plan(one, name, corpora) for name, one in found["plans"].items()}
     methods = {name: _method(one, name) for name, one in found["methods"].items()}
@@ -169,6 +167,8 @@ def _described(found: dict[str, Any], folder: Path) -> Description:
                         ("sweep", [sweep.name for sweep in sweeps])):  # fmt: skip
         for name in names:
             _check_file_name(name, kind)
+    for entry in found.get("paper", []):
+        _check_published(entry, corpora)
     for name, count in Counter(sweep.name for sweep in sweeps).items():
         if count > 1:
             raise ConfigError(f"{count} sweeps are named {shown(name)}.", "Rename one of them.")

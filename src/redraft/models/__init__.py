@@ -1,4 +1,4 @@
-"""The weights and tables that come with the package, each in a folder with its model card; names of models."""
+"""The bundled weights and tables, each in a folder with its model card; names of models."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-SCRIPTED = "scripted:"  # begins the name of a model that answers from a table: scripted:TABLE.json
+SCRIPTED = "scripted:"  # prefix of the name of a scripted model: scripted:TABLE.json
 
 Name = Literal["rewriter", "aligner", "planner", "checker"]
 
 
 def bundled(name: Name) -> Path:
-    """The folder of a model that comes with the package, or would: a copy of the source may lack the weights."""
+    """The folder of a bundled model. It may not exist: a source checkout may lack the weights."""
     return Path(str(files("redraft.models").joinpath(name)))
 
 
@@ -21,5 +21,5 @@ def is_scripted(model: str) -> bool:
 
 
 def scripted_table(model: str) -> str:
-    """The path of the table that a scripted model answers from."""
+    """The path of the table of a scripted model."""
     return model.removeprefix(SCRIPTED)

@@ -1,4 +1,4 @@
-"""A plan carried out by hand: the source with its edits made in place, and nothing else changed."""
+"""Applies a plan to its source in place, without a model; adjusts only grammar and punctuation around the edits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NEXT_DETERMINER = re.compile(r"\s*(?:the|an?|this|that|these|those|its|his|her|
 _ARTICLE_BEFORE = re.compile(r"(?<![\w'’.-])(an?)\s+[\"“‘'(\[]*$", re.IGNORECASE)
 _NEXT_WORD = re.compile(r"[\s\"“‘'(\[]*([^\W_][\w,’'-]*)")
 _SHORTENED = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|Jr|Sr|e\.g|i\.e|etc)\.\s*$")
-_JOINT = re.compile(r"[\s,;]*|\s+(?:and|or)\s+")  # between two deletions that are one
+_JOINT = re.compile(r"[\s,;]*|\s+(?:and|or)\s+")  # between two deletions that are merged
 _ASIDE = {
     "however", "therefore", "indeed", "moreover", "furthermore", "nevertheless", "nonetheless", "consequently", "thus",
     "hence", "meanwhile", "instead", "accordingly", "additionally", "similarly", "likewise", "too", "perhaps",
@@ -37,21 +37,21 @@ _ASIDE = {
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Characters of the source that go, and what is written for them."""
+    """A range of the source to remove, and the text that replaces it."""
 
     start: int
     end: int
     text: str
     deletes: bool
-    capital: bool  # what comes here begins a sentence
-    lowest: int = 0  # nothing before this may be touched
+    capital: bool  # the text at this position starts a sentence
+    lowest: int = 0  # text before this offset must not be changed
 
 
 def apply_edits(plan: EditPlan) -> str:
-    """The source with the edits carried out where they stand, and "a", capitals, signs and spaces put right there.
+    """The source with the edits applied in place, and articles, capitals, punctuation and spaces adjusted around them.
 
     A substitution writes its first target. An edit is skipped if its phrase is not in the source or overlaps an
-    earlier edit. An insertion changes nothing, but later edits leave its place alone. Splits are not carried out.
+    earlier edit. An insertion changes nothing, but later edits do not change its span. Splits are not applied.
     """
     source = plan.source
     placed = _placed(plan)
@@ -64,7 +64,7 @@ def apply_edits(plan: EditPlan) -> str:
 
 
 def _placed(plan: EditPlan) -> list[tuple[Edit, Span]]:
-    """Edits with their places in the source, in order; places do not overlap."""
+    """Edits with their spans in the source, in order; spans do not overlap."""
     placed: list[tuple[Edit, Span]] = []
     edits = [edit for edit in plan.edits if edit.kind != "split"]
     wanted = [edit.span for edit in edits if edit.span is not None]
@@ -82,7 +82,7 @@ def _placed(plan: EditPlan) -> list[tuple[Edit, Span]]:
 
 
 def _whole_words(source: str, span: Span) -> Span | None:
-    """The words that a span touches; None for none, and for a part of a number."""
+    """The span extended to whole words; None if it touches no word or cuts a number."""
     words = [word for word in split_words(source) if word.start < span[1] and span[0] < word.end]
     if not words:
         return None
@@ -94,7 +94,7 @@ def _whole_words(source: str, span: Span) -> Span | None:
 
 
 def _cuts(source: str, edit: Edit, span: Span) -> Iterator[_Cut]:
-    """What one edit takes away: its place, without half a pair of brackets or quotation marks."""
+    """The cuts of one edit: its span, without unpaired brackets and quotation marks."""
     target = edit.targets[0] if edit.targets else ""
     parts = _balanced(source, span, target)
     for number, (start, end) in enumerate(parts):
@@ -119,7 +119,7 @@ def _same_article(one: str, text: str) -> bool:
 
 
 def _balanced(source: str, span: Span, target: str) -> list[Span]:
-    """The place in parts, between signs of which the other half stands outside of it."""
+    """The span, split at brackets and quotation marks whose counterpart is outside the span."""
     kept = _unpaired(source, span) - _unpaired(source, (0, len(source)))
     if not kept or any(sign in target for sign in '()[]{}“”«»"'):
         return [span]
@@ -150,13 +150,13 @@ def _unpaired(source: str, span: Span) -> set[int]:
 
 
 def _fitted(source: str, span: Span, target: str, capital: bool) -> str:
-    """The target in the form that its place asks for."""
+    """The target with the inflection and the capital that its position requires."""
     phrase = source[slice(*span)]
     before = [word.text.lower().replace("’", "'") for word in split_words(source[: span[0]][-80:])]
     after = next((word.text.lower() for word in split_words(source[span[1] : span[1] + 40])), "")
     if capital:
         phrase = phrase[:1].lower() + phrase[1:]
-        if target[1:2].islower():  # written with the capital of its place
+        if target[1:2].islower():  # capitalised because of its position
             lowered = target[:1].lower() + target[1:]
             text = inflect_like(phrase, lowered, before, after)
             return target if text == lowered else text
@@ -164,7 +164,7 @@ def _fitted(source: str, span: Span, target: str, capital: bool) -> str:
 
 
 def _begins_sentence(text: str, at: int) -> bool:
-    """Whether a sentence or a quotation begins here, behind brackets and quotation marks at most."""
+    """Whether a sentence or a quotation starts here, ignoring brackets and quotation marks before it."""
     before = text[:at]
     bare = before.rstrip(_OPENING + "\"'*_# ")
     sign = bare.rstrip("”’»)]")[-1:]
@@ -174,7 +174,7 @@ def _begins_sentence(text: str, at: int) -> bool:
 
 
 def _joined(source: str, cuts: Sequence[_Cut], taken: Sequence[Span]) -> list[_Cut]:
-    """Deletions with nothing but signs or "and" between them are one."""
+    """Merges deletions that are separated only by punctuation, "and" or "or"."""
     joined: list[_Cut] = []
     for cut in cuts:
         last = joined[-1] if joined else None
@@ -190,7 +190,7 @@ def _joins(source: str, start: int, end: int, taken: Sequence[Span]) -> bool:
 
 
 def _tidied(source: str, cuts: Sequence[_Cut], taken: Sequence[Span]) -> list[_Cut]:
-    """With the signs and spaces around deletions that have lost their reason."""
+    """Extends deletions to the punctuation, conjunctions and spaces that they make superfluous."""
     tidied: list[_Cut] = []
     for cut in cuts:
         cut = _tidied_one(source, cut, tidied, taken)
@@ -203,7 +203,7 @@ def _tidied(source: str, cuts: Sequence[_Cut], taken: Sequence[Span]) -> list[_C
 
 
 def _tidied_one(source: str, cut: _Cut, tidied: Sequence[_Cut], taken: Sequence[Span]) -> _Cut:
-    """A cut that keeps off the places of other edits."""
+    """One cut, extended within the limits of the spans of other edits."""
     lowest = max([0, *(last.end for last in tidied[-1:]), *(end for _, end in taken if end <= cut.start)])
     if not cut.deletes:
         return replace(cut, lowest=lowest)
@@ -216,7 +216,7 @@ def _tidied_one(source: str, cut: _Cut, tidied: Sequence[_Cut], taken: Sequence[
 
 
 class _Gap:
-    """What a deletion leaves: a place between a left and a right side, widened step by step."""
+    """The gap that a deletion leaves between the text on its left and right, widened step by step."""
 
     def __init__(self, source: str, cut: _Cut, lowest: int, highest: int) -> None:
         self.source, self.lowest, self.highest = source, lowest, highest
@@ -246,7 +246,7 @@ class _Gap:
 
     @property
     def quoted(self) -> bool:
-        """Whether the sign on the left is a straight quotation mark that opens."""
+        """Whether the character on the left is an opening straight quotation mark."""
         before = self.source[: self.start].rstrip()
         return bool(self.left.rstrip()) and before.endswith('"') and before.count('"') % 2 == 1
 
@@ -255,7 +255,7 @@ class _Gap:
         return not self.right.strip() and self.highest == len(self.source)
 
     def drop_left(self) -> None:
-        """The last sign or word on the left, with the space behind it."""
+        """Drop the last character on the left, and the space after it."""
         self.start = self.lowest + len(self.left.rstrip()) - 1
 
     def drop_right(self, spaces: bool = True) -> None:
@@ -277,7 +277,7 @@ class _Gap:
             self.end += 2
 
     def _drop_pair(self) -> bool:
-        """Brackets, quotation marks or dashes with nothing between them."""
+        """Drop brackets, quotation marks or dashes that enclose nothing."""
         left, right = self.signs
         touching = self.left[-1:] == left and self.right[:1] == right
         pair = _PAIRS.get(left) == right or (left == right == '"' and self.quoted)
@@ -292,7 +292,7 @@ class _Gap:
         return True
 
     def _drop_sign(self) -> bool:
-        """A comma or another sign that would stand at a start, at an end or before another."""
+        """Drop punctuation that would be at the start or end of a sentence, or next to other punctuation."""
         left, right = self.signs
         if self.opens:
             if right and (right in ",;:" or (right in _ENDING and not (left and left in _OPENING + '"'))):
@@ -333,7 +333,7 @@ class _Gap:
         return False
 
     def _drop_article(self) -> bool:
-        """One that would stand before another: "from the [edge of] the sea"."""
+        """Drop an article before another determiner: "from the [edge of] the sea"."""
         found = _ARTICLE.search(self.left)
         if not found or not _NEXT_DETERMINER.match(self.right):
             return False
@@ -341,7 +341,7 @@ class _Gap:
         return True
 
     def _space(self) -> None:
-        """One space at most, and none where none belongs."""
+        """Leave one space, or none before closing and after opening punctuation."""
         left, right = self.left, self.right
         before, after = left[len(left.rstrip()) :] or self.text, right[: len(right) - len(right.lstrip())]
         sign, follower = self.signs
@@ -365,9 +365,9 @@ class _Gap:
 
 
 def _written(source: str, cuts: Sequence[_Cut]) -> str:
-    """The text, with capitals and articles that fit what is written."""
+    """The text with all cuts applied, and capitals and articles adjusted to it."""
     text, end, capital = "", 0, False
-    starts: list[tuple[_Cut, int, int]] = []  # where each cut begins in the text, and what may be changed before it
+    starts: list[tuple[_Cut, int, int]] = []  # each cut, its start in the text, and the first offset that may change
     for cut in cuts:
         kept, capital = _capitalised(source[end : cut.start], capital)
         floor = len(text) + max(0, cut.lowest - end)
@@ -383,7 +383,7 @@ def _written(source: str, cuts: Sequence[_Cut]) -> str:
 
 
 def _capitalised(text: str, wanted: bool) -> tuple[str, bool]:
-    """A text whose first word has a capital, and whether a word is still to come."""
+    """The text with its first word capitalised if wanted, and whether the capital is still wanted after it."""
     found = re.search(r"\w", text) if wanted else None
     if found is None:
         return text, wanted
@@ -396,7 +396,7 @@ def _capitalised(text: str, wanted: bool) -> tuple[str, bool]:
 
 
 def _with_article(source: str, cut: _Cut, text: str, at: int, floor: int) -> str:
-    """With "a" or "an" before the cut, by the word that follows it now; as it is where it did not fit before."""
+    """Adjust "a" or "an" before the cut to the word that now follows, unless it was already wrong before."""
     before = _ARTICLE_BEFORE.search(text[floor:at] if text[at : at + 1].strip() else text[floor:at] + " ")
     then, now = _NEXT_WORD.match(source, cut.start), _NEXT_WORD.match(text, at)
     if not before or not then or not now:

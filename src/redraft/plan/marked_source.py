@@ -13,7 +13,7 @@ from redraft.text.words import split_words
 
 
 class Mark(StrEnum):
-    """The special tokens. A mark applies up to the next one."""
+    """The special tokens. A mark applies to the text up to the next mark."""
 
     LIGHT = "<|light|>"
     MEDIUM = "<|medium|>"

@@ -36,7 +36,7 @@ def _protocol_with_timeout(limits: Limits) -> type[H11Protocol]:
             self.loop.call_later(limits.receive_timeout, self._close_if_idle, self.cycle)
 
         def _close_if_idle(self, last_cycle: Any) -> None:
-            """`last_cycle`: the latest request when the timer started; idle means there has been no other since."""
+            """`last_cycle`: the latest request when the timer started; idle: there has been none since."""
             if self.cycle is last_cycle:
                 self.transport.close()  # after the pending response data is sent
                 self.loop.call_later(limits.deadline, self.transport.abort)

@@ -103,7 +103,7 @@ class PlannedText:
 class Simplifier:
     """Rewrites sentences and documents in simpler words.
 
-    `Simplifier()` uses the model, the planner and the meaning check that come with the package. `model` is a model for
+    `Simplifier()` uses the bundled model, planner and meaning check. `model` is a model for
     `Redrafter`, or a `Redrafter`. The planner predicts a plan for a string; an `EditPlan` is applied unchanged, and
     words without an edit are kept. A plan with the strength "off" is applied to its source in place, without the model.
     Text that is not English prose is not rewritten.
@@ -280,7 +280,7 @@ class Simplifier:
         )  # fmt: skip
         by_length = [every[at] for at in order]
         finished = searched if is_plain else self._finish(by_length, searched, call, batch_size)
-        result_of = dict(zip(order, finished, strict=True))  # number of the part → its result
+        result_of = dict(zip(order, finished, strict=True))  # index of the part → its result
         results = (result_of[at] for at in range(len(every)))
         for one, some in zip(planned, parts, strict=True):
             result = join_results(one.plan.source, list(islice(results, len(some)))) if some else self._in_place(one)

@@ -34,7 +34,7 @@ class SenseWeights:
     """Weights of a logistic regression: log-odds that a target keeps the meaning of its word in its sentence.
 
     Fitted on 200 predicted substitutions (766 targets; Wikipedia and MultiNLI, medium strength), labelled by one
-    annotator: the right sense in a usable form, or not. AUC 0.81 by cross-validation, and 0.81 on BenchLS, NNSeval and
+    reader: the right sense in a usable form, or not. AUC 0.81 by cross-validation, and 0.81 on BenchLS, NNSeval and
     lex.mturk, which are used for evaluation only. On 100 other substitutions, `least` keeps half of the good ones, and
     wrong senses fall from 29 to 10 % of first targets; with the contribution of `possible` (1.0), it keeps two thirds,
     and wrong senses fall to 14 %. `likely` depends on the rewriter: a new rewriter needs a new fit.
@@ -47,7 +47,7 @@ class SenseWeights:
     zipf: float  # of the target: very common words are vague
     senses: float  # log(1 + senses of the word)
     ending: float  # both end in -ing, -ed, -ly, -s, or neither does
-    possible: float  # an annotator judged the target possible for its word; not fitted
+    possible: float  # a reader judged the target possible for its word; not fitted
     constant: float
     least: float  # threshold: targets below it are dropped
     likely_from: float = -20.0  # log-likelihood ratios are clipped to these

@@ -47,7 +47,7 @@ class Side:
         return numbers_of(self.parts.text)
 
     def phrase(self, start: int, end: int) -> str:
-        """The text of some words; a contracted "not" comes with its verb."""
+        """The text of some words; a contracted "not" includes its verb."""
         if start and self.words[start].text[0] in APOSTROPHES:
             start -= 1
         return self.text[self.words[start].start : self.words[end - 1].end]

@@ -171,5 +171,5 @@ def _axis_y(scale: Scale, x: float, title: str) -> str:
         for tick in scale.ticks()
     )
     middle = (scale.start + scale.end) / 2
-    turned = f'transform="rotate(-90 14 {middle})"'
-    return f'{marks}<text class="title" x="14" y="{middle}" text-anchor="middle" {turned}>{escape(title)}</text>'
+    rotation = f'transform="rotate(-90 14 {middle})"'
+    return f'{marks}<text class="title" x="14" y="{middle}" text-anchor="middle" {rotation}>{escape(title)}</text>'

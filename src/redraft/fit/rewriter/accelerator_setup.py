@@ -28,7 +28,7 @@ def make_accelerator(precision: Precision | None, device: str | None) -> tuple[A
             "Use cpu or cuda. CUDA_VISIBLE_DEVICES selects a GPU; accelerate launch uses several.",
         )
     cpu = device == "cpu" or parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available()
-    gpu = PartialState(cpu=cpu).device.type == "cuda"  # CPU processes connect only if they are told so
+    gpu = PartialState(cpu=cpu).device.type == "cuda"  # CPU processes connect only with cpu=True
     if device == "cuda" and not gpu:
         raise ConfigError("device cuda: no GPU is available.", "Use cpu.")
     chosen = precision or ("bfloat16" if gpu and torch.cuda.is_bf16_supported(including_emulation=False) else "float32")

@@ -64,7 +64,7 @@ class PlanSampler:
     @classmethod
     def load(cls, *, bare_splits: bool = False) -> PlanSampler:
         """A sampler with the bundled tables."""
-        return cls(*_shipped_tables(), bundled_complexity_ratios(), bare_splits=bare_splits)
+        return cls(*_bundled_tables(), bundled_complexity_ratios(), bare_splits=bare_splits)
 
     def example(self, linked: LinkedPair, rng: random.Random, *, without: Sequence[str] = ()) -> PlanExample:
         """`without`: keys of `SHARES` that are excluded; a noisy pair should be trained on only with a plan."""
@@ -78,7 +78,7 @@ class PlanSampler:
             reworded, starts = self._reworded(linked, rng)
             example = self._sample(reworded, amount, starts, rng)
             named = {edit.span[0] for edit in example.plan.edits if edit.span and edit.kind == "substitute"}
-            if starts <= named:  # the plan must ask for every word that was put in
+            if starts <= named:  # the plan must request every word that was inserted
                 return example
         return self._sample(linked, amount, frozenset(), rng)
 
@@ -177,7 +177,7 @@ class PlanSampler:
 
 
 @cache
-def _shipped_tables() -> tuple[Lexicon, WordFrequency]:
+def _bundled_tables() -> tuple[Lexicon, WordFrequency]:
     folder = bundled("planner")
     return Lexicon.load(folder / "lexicon.tsv.xz"), WordFrequency.load(folder / "word_frequency.tsv.xz")
 

@@ -159,7 +159,7 @@ class RewriterRun(TrainingLoop):
             super().after_step()
 
     def on_row(self, row: Facts) -> None:
-        """The log file has it."""
+        """Nothing: the row is already in the log file."""
 
     def over_processes(self, value: Tensor) -> Tensor:
         summed: Tensor = self.accelerator.reduce(value, "sum")
@@ -293,7 +293,7 @@ class RewriterRun(TrainingLoop):
     def _close(self) -> Outcome:
         """Write the best model and the report; delete the checkpoint of a finished training."""
         finished, best = self.is_finished(), self._choose_weights()
-        self.accelerator.wait_for_everyone()  # until all have read the stored weights
+        self.accelerator.wait_for_everyone()  # until all processes have read the stored weights
         if self.is_main_process:
             if best is not None:
                 self.folder.write_model(self.network, self.start.tokenizer)
