@@ -46,7 +46,7 @@ def train(folder: Path) -> None:
 
 
 def check_service() -> None:
-    with TestClient(create_app(Simplifier.load(device="cpu")), base_url="http://localhost") as client:
+    with TestClient(create_app(Simplifier(device="cpu")), base_url="http://localhost") as client:
         assert client.get("/health").status_code == 200
         answer = client.post("/v1/simplify", json={"text": "The physician commenced the procedure."})
         assert answer.status_code == 200, answer.text

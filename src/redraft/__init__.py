@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from redraft.threads import limit_spinning
+
 if TYPE_CHECKING:
     from redraft.check.meaning import Meaning
     from redraft.check.meaning_check import MeaningCheck
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from redraft.simplify.simplifier import Simplifier
 
 __version__ = "0.1.0"
+
+limit_spinning()  # before torch is imported
 
 # `import redraft` is quick: torch and transformers are imported with the first name that needs them.
 _MODULES = {

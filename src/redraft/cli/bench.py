@@ -55,11 +55,13 @@ def run_bench(options: BenchOptions) -> int:
     batch_size = whole_number("--batch-size", options.batch_size)
     sources = list(_SENTENCES) * whole_number("--repeats", options.repeats)
     from redraft.decode.config import SIMPLIFY, DecodeConfig
+    from redraft.decode.model_loading import fastest_dtype
     from redraft.decode.redrafter import Redrafter
     from redraft.plan.planner import Planner
     from redraft.simplify.simplifier import Simplifier
 
-    redrafter = Redrafter(options.model, config=DecodeConfig(**SIMPLIFY), device=options.device)
+    dtype = fastest_dtype(options.model, options.device)
+    redrafter = Redrafter(options.model, config=DecodeConfig(**SIMPLIFY), device=options.device, dtype=dtype)
     planned = Simplifier(redrafter, Planner.load(device=options.device), check=None)
     plain = Simplifier(redrafter, search_only=True, config=DecodeConfig(method="beam", beams=SIMPLIFY["beams"]))
 

@@ -16,8 +16,15 @@ Model = Annotated[
 ]
 Device = Annotated[str | None, option("cpu, cuda, cuda:1, … (default: a GPU if there is one)", "NAME")]
 Dtype = Annotated[
-    Literal["float32", "bfloat16", "float16", "float64"] | None,
-    option("data type of the weights: float32, bfloat16, float16 or float64 (default: as stored)", "TYPE"),
+    Literal["float32", "bfloat16", "float16", "float64", "int8"] | None,
+    option(
+        "data type of the weights: float32, bfloat16, float16, float64, or int8 for 8-bit arithmetic on a CPU "
+        "(default: as stored; simplify: int8 for the bundled model where the CPU supports it)",
+        "TYPE",
+    ),
+]
+Threads = Annotated[
+    str | None, option("CPU threads (default: the available cores, at most 4; serve: all but one)", "N")
 ]
 Graphs = Annotated[bool, option("run decoding steps as CUDA graphs: several times as fast on long files")]
 TrustRemoteCode = Annotated[bool, option("run Python code stored with the model; the code has all your permissions")]

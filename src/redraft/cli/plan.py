@@ -151,6 +151,7 @@ def _load(options: PredictOptions) -> PlanBatch:
     """The function that plans sentences, with the same planner, model and meaning check as `redraft simplify`."""
     planner, planning = load_planner(options)
     from redraft.decode.eight_bit_model import holds_eight_bit_model
+    from redraft.decode.model_loading import fastest_dtype
     from redraft.decode.redrafter import Redrafter
     from redraft.models import bundled
     from redraft.simplify.simplifier import PlannedText, Simplifier
@@ -161,7 +162,7 @@ def _load(options: PredictOptions) -> PlanBatch:
             PlannedText(plan, planner.ineligible_reason(plan.source) if plan.strength == "off" else None)
             for plan in planner.plans(sources, **planning)
         )
-    redrafter = Redrafter(options.model, device=options.device)
+    redrafter = Redrafter(options.model, device=options.device, dtype=fastest_dtype(options.model, options.device))
     return Simplifier(redrafter, planner, device=options.device, **planning).planned
 
 

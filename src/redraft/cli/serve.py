@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from errno import EACCES, EADDRINUSE
 from typing import TYPE_CHECKING, Annotated, Any
 
-from redraft.cli.common_options import Device, Model, PickledWeights, TrustRemoteCode
+from redraft.cli.common_options import Device, Model, PickledWeights, Threads, TrustRemoteCode
 from redraft.cli.console import OK, say, whole_number
 from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
 from redraft.models import is_scripted
+from redraft.threads import set_threads
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -52,6 +53,7 @@ class ServeOptions:
     device: Device = None
     trust_remote_code: TrustRemoteCode = False
     pickled_weights: PickledWeights = False
+    threads: Threads = None
     batch_size: Annotated[str | None, option("sentences decoded together (default: 4 on a CPU, 32 on a GPU)", "N")] = (
         None
     )
@@ -71,6 +73,7 @@ def run_serve(options: ServeOptions) -> int:
     port = whole_number("--port", options.port, example=8080)
     batch = whole_number("--batch-size", options.batch_size) if options.batch_size is not None else None
     queue = whole_number("--queue", options.queue)
+    threads = None if options.threads is None else whole_number("--threads", options.threads)
     if port > _LAST_PORT:
         raise ConfigError(f"--port {port} is not a valid port.", f"Use a number from 1 to {_LAST_PORT}.")
     api_key = os.environ.get(KEY) or None if options.api_key is None else options.api_key
@@ -86,6 +89,7 @@ def run_serve(options: ServeOptions) -> int:
             f"redraft serve needs {error.name}, which is not installed.", "Install it: pip install 'redraft[serve]'"
         ) from None
     _check_free(options.host, port)
+    set_threads(threads, spare=1)
     simplifier = _load(options)
     limits = Limits(batch=batch or _batch_for(simplifier), queue=queue, max_sentences=min(queue, Limits.max_sentences))
     app = create_app(

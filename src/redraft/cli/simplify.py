@@ -21,6 +21,7 @@ from redraft.cli.common_options import (
     Strength,
     Style,
     Texts,
+    Threads,
     TrustRemoteCode,
 )
 from redraft.cli.console import AT_RISK, OK, SKIPPED, say, whole_number
@@ -39,6 +40,7 @@ from redraft.plan.phrases import Variants
 from redraft.plan.plan_files import OnError
 from redraft.progress_bar import with_progress_bar
 from redraft.simplify.batching import WINDOW
+from redraft.threads import set_threads
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -120,6 +122,7 @@ class SimplifyOptions:
     pickled_weights: PickledWeights = False
     dtype: Dtype = None
     graphs: Graphs = False
+    threads: Threads = None
     batch_size: Batch8 = "8"
 
     json: Annotated[bool, option("print one JSON object per line: output, scores and the status of each edit")] = False
@@ -170,6 +173,7 @@ def run_simplify(options: SimplifyOptions) -> int:
     settings = options.settings if options.settings is not None else None if scripted else SIMPLIFY_NAME
     config = config_from_flags(options.search, settings)
     batch_size = whole_number("--batch-size", options.batch_size)
+    threads = None if options.threads is None else whole_number("--threads", options.threads)
     plan = None if options.plan in ("none", "predict") else options.plan
     _check_options(options)
     if reads_standard_input(options.texts, options.input, options.document, plan):
@@ -184,6 +188,7 @@ def run_simplify(options: SimplifyOptions) -> int:
         raise ConfigError(
             "--document cannot be combined with TEXT, --input, --plan FILE or --resume.", "Remove one of them."
         )
+    set_threads(threads)
     model = options.table or options.model
     inputs = [options.input, options.document, plan, model, options.keep, options.glossary, options.settings]
     check_output_path(options.out, inputs)
@@ -295,6 +300,7 @@ def _formatter(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple
 def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifier:
     """The planner and the model of the options. Imports torch, which all checks before this do without."""
     from redraft.align.encoders import chosen_device
+    from redraft.decode.model_loading import fastest_dtype
     from redraft.decode.redrafter import Redrafter
     from redraft.simplify.simplifier import Simplifier
 
@@ -307,7 +313,7 @@ def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifie
         variants=options.variants,
         prompt=options.prompt,
         device=options.device,
-        dtype=options.dtype,
+        dtype=options.dtype or fastest_dtype(options.model, options.device),
         graphs=options.graphs,
     )
     search_only = options.table is not None and planner is None

@@ -116,7 +116,7 @@ class DecodeConfig:
         return replace(self, **changes)
 
 
-# The preset of `redraft simplify`, the service and `Simplifier.load`. A model that reads its plan needs only a small
+# The preset of `redraft simplify`, the service and `Simplifier`. A model that reads its plan needs only a small
 # beam, and lower edit weights keep the search from forcing an edit into an unnatural sentence.
 SIMPLIFY: Mapping[str, Any] = {
     "beams": 4, "lambdas": (0.5, 0.5, 0.5), "group_by": "positive", "ahead": 0, "choose": "sum", "end": "likeliest",

@@ -12,6 +12,7 @@ import torch
 from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model
 from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import check_can_generate
+from redraft.eight_bit_linear import EIGHT_BIT, has_eight_bit_arithmetic, to_eight_bit
 from redraft.errors import ModelError, shown
 from redraft.models import SCRIPTED, bundled, is_scripted, scripted_table
 from redraft.reading import read_json, typed_member
@@ -73,6 +74,9 @@ def load_model(
         check_can_generate(model)
         if device is not None or dtype is not None:
             model = model.to(device=device, dtype=_dtype(dtype))
+        if dtype == EIGHT_BIT:
+            _check_eight_bit(model.device)
+            to_eight_bit(model)
         model.eval()
     return model, tokenizer
 
@@ -105,14 +109,34 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[A
             if found["missing_keys"]:  # transformers has initialised them at random
                 raise ValueError(f"its weights lack {min(found['missing_keys'])}")
         tokenizer = tokenizer if tokenizer is not None else AutoTokenizer.from_pretrained(name, **remote_code_kwargs())
-    place = device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
-    return load_model(model.to(place), tokenizer)
+    return load_model(model.to(_place(device)), tokenizer, dtype=dtype if dtype == EIGHT_BIT else None)
+
+
+def fastest_dtype(model: Any, device: str | torch.device | None) -> str | None:
+    """The data type that `Simplifier` uses if none is given: 8-bit integers for the bundled model on a CPU that has
+    instructions for them, otherwise the stored type."""
+    fast = model is None and torch.device(_place(device)).type == "cpu" and has_eight_bit_arithmetic()
+    return EIGHT_BIT if fast else None
+
+
+def _place(device: str | torch.device | None) -> str | torch.device:
+    return device if device is not None else "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _check_eight_bit(device: torch.device) -> None:
+    if device.type != "cpu":
+        raise ModelError(f"dtype {EIGHT_BIT} is for the CPU, not for {device}.", "Use bfloat16 on a GPU.")
+    if not has_eight_bit_arithmetic():
+        raise ModelError(f"dtype {EIGHT_BIT} needs a CPU with VNNI instructions.", "Use float32.")
 
 
 def _dtype(dtype: str | torch.dtype | None) -> torch.dtype | None:
+    """The type of the weights while they are loaded."""
+    if dtype == EIGHT_BIT:
+        return torch.float32
     if isinstance(dtype, str):
         found = getattr(torch, dtype, None)
         if not isinstance(found, torch.dtype):
-            raise ModelError(f"dtype {shown(dtype)} is not known.", "Use float32, bfloat16, float16 or float64.")
+            raise ModelError(f"dtype {shown(dtype)} is not known.", "Use float32, bfloat16, float16, float64 or int8.")
         return found
     return dtype

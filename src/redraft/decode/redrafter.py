@@ -15,6 +15,7 @@ from redraft.constrain.mark_tokens import MarkTokens
 from redraft.decode.argument_checks import check_config, check_text, check_texts
 from redraft.decode.config import DecodeConfig
 from redraft.decode.cuda_graphs import Graphs
+from redraft.decode.draft_verification import GreedyText, can_verify_drafts, write_greedily
 from redraft.decode.edit_weights import UNIT
 from redraft.decode.generate import search_prepared
 from redraft.decode.model_loading import PLAIN_PROMPT, load_model, reads_plans, stored_prompt
@@ -232,6 +233,27 @@ class Redrafter:
                 row = self._marks.encode((plan.source,), prompt)
             rows.append(row)
         return rows
+
+    @property
+    def can_write_greedily(self) -> bool:
+        """Whether `write_greedily` can be used: an encoder-decoder model that reads its plan."""
+        return self._marks is not None and self.processors is None and can_verify_drafts(self.model)
+
+    def write_greedily(self, plans: Sequence[EditPlan], drafts: Sequence[str], config: DecodeConfig) -> list[Result]:
+        """The greedy text of each plan, which the model reads in its source; the edits are judged, but not enforced.
+
+        A draft is what the text is likely to be: the more of it is right, the sooner the text is written.
+        """
+        inputs, limits = self._encode(plans, config)
+        rows = self.tokenizer(text_target=list(drafts), verbose=False)["input_ids"]
+        written = write_greedily(self.model, inputs, rows, limits)
+        return [self._greedy_result(plan, found) for plan, found in zip(plans, written, strict=True)]
+
+    def _greedy_result(self, plan: EditPlan, found: GreedyText) -> Result:
+        text = self._compiler.vocabulary.decode(found.tokens).strip()
+        verdicts = judge(plan, text, variants=self._variants, forms_of=self._compiler.forms_in_text)
+        candidate = Candidate(text, found.log_prob, 0.0, tuple(verdicts), tuple(found.tokens), not found.ended)
+        return Result(plan.source, (candidate,), plan=plan)
 
     def _candidates(
         self, plan: CompiledPlan, hypotheses: Sequence[Hypothesis], limit: int, config: DecodeConfig

@@ -25,14 +25,21 @@ def prefer_safe_candidates(check: MeaningCheck, ranked: Sequence[Ranked]) -> Ite
     Requested edits are always kept and never count as a change of meaning: texts are compared with the source after the
     requested edits. Without requested edits, the last resort is the source itself.
     """
-    expected = [_with_requested_edits(plan) for plan, _ in ranked]
-    firsts = check.check((text, result.text) for text, (_, result) in zip(expected, ranked, strict=True))
-    for text, (plan, result), meaning in zip(expected, ranked, firsts, strict=True):
-        meaning = meaning if text == result.source else replace(meaning, source=())  # spans of another text
-        if meaning.alarm:
-            yield _without_alarm(check, text, plan, result, meaning)
+    for (plan, _), result in zip(ranked, check_first_candidates(check, ranked), strict=True):
+        meaning = result.meaning
+        if meaning is not None and meaning.alarm:
+            yield _without_alarm(check, _with_requested_edits(plan), plan, result, meaning)
         else:
-            yield _with_first(result, result.candidates[0], meaning)
+            yield result
+
+
+def check_first_candidates(check: MeaningCheck, ranked: Sequence[Ranked]) -> Iterator[Result]:
+    """Each result with the meaning of its first candidate, which is compared with the source after requested edits."""
+    expected = [_with_requested_edits(plan) for plan, _ in ranked]
+    found = check.check((text, result.text) for text, (_, result) in zip(expected, ranked, strict=True))
+    for text, (_, result), meaning in zip(expected, ranked, found, strict=True):
+        meaning = meaning if text == result.source else replace(meaning, source=())  # spans of another text
+        yield _with_first(result, result.candidates[0], meaning)
 
 
 def _with_requested_edits(plan: EditPlan) -> str:

@@ -47,13 +47,17 @@ def rerank(result: Result, plan: EditPlan, word_frequency: WordFrequency, is_int
 
     def key(candidate: Candidate) -> tuple[int, bool, bool, int]:
         unsatisfied = sum(is_requested(one.edit) and one.status != "satisfied" for one in candidate.verdicts)
-        mean = candidate.log_prob / max(1, len(candidate.tokens))
-        unlikely = not candidate.literal and (candidate.log_prob < threshold or mean < _GARBLED)
-        return unsatisfied, not is_intact(candidate.text), unlikely, faults.count(candidate)
+        likely = candidate.literal or (candidate.log_prob >= threshold and not is_garbled(candidate))
+        return unsatisfied, not is_intact(candidate.text), not likely, faults.count(candidate)
 
     found = {one.text for one in result.candidates}
     candidates = [*result.candidates, *(one for one in [literal_candidate(plan)] if one.text not in found)]
     return replace(result, candidates=tuple(sorted(candidates, key=key)))
+
+
+def is_garbled(candidate: Candidate) -> bool:
+    """Whether a text of the model is so unlikely that it is probably not English."""
+    return candidate.log_prob / max(1, len(candidate.tokens)) < _GARBLED
 
 
 def literal_candidate(plan: EditPlan, without: Sequence[Edit] = ()) -> Candidate:
@@ -86,6 +90,11 @@ class FaultCounter:
         self._relations = _relations(apply_edits(plan))
         self._deletions = sum(edit.kind == "delete" for edit in plan.edits)
         self._changes_nothing = all(edit.kind == "insert" for edit in plan.edits)
+
+    @property
+    def forbids_changes(self) -> bool:
+        """Whether any change of the source is a fault: every content word is to be kept."""
+        return self._covers_all_words and self._changes_nothing
 
     def count(self, candidate: Candidate) -> int:
         text = candidate.text

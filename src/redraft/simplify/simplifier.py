@@ -13,6 +13,7 @@ from redraft.check.meaning_check import MeaningCheck
 from redraft.cooperative_scheduling import yield_point
 from redraft.decode.argument_checks import check_config, check_text, check_texts
 from redraft.decode.config import SIMPLIFY, DecodeConfig
+from redraft.decode.model_loading import fastest_dtype
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.result import Candidate, Result
 from redraft.decode.step_model import StepModel
@@ -26,6 +27,7 @@ from redraft.plan.verdicts import judge
 from redraft.settings_checks import check_names, check_setting
 from redraft.simplify.batching import BATCH_SIZE, WINDOW, length_order
 from redraft.simplify.documents import Document
+from redraft.simplify.first_pass import FirstPass
 from redraft.simplify.likelihood import log_probs
 from redraft.simplify.long_inputs import join_plans, join_results, pieces_of
 from redraft.simplify.meaning_fallback import prefer_safe_candidates
@@ -112,6 +114,9 @@ class Simplifier:
     but those of `keep` and `glossary`; without a check, results have no `meaning`. With "auto", models that are not of
     transformers, such as scripted ones, have neither.
 
+    `dtype` is the type of the weights. The bundled model is computed with 8-bit integers ("int8") on a CPU that has
+    instructions for them; "float32" is exact.
+
     `settings` are the defaults of a call: `strength`, `style`, `keep` (words or phrases), `glossary` (word or phrase →
     what to write for it), `config` and every setting of `DecodeConfig`.
 
@@ -125,7 +130,8 @@ class Simplifier:
 
     def __init__(
         self, model: Any = None, planner: Planner | Auto | None = "auto", *, check: MeaningCheck | Auto | None = "auto",
-        config: DecodeConfig | None = None, device: str | None = None, search_only: bool = False, **settings: Any,
+        config: DecodeConfig | None = None, device: str | None = None, dtype: str | None = None,
+        search_only: bool = False, **settings: Any,
     ) -> None:  # fmt: skip
         check_config(config)
         for name, value, kind in (("planner", planner, "Planner"), ("check", check, "MeaningCheck")):
@@ -134,7 +140,8 @@ class Simplifier:
         if isinstance(model, Redrafter):
             self.redrafter = model
         else:
-            self.redrafter = Redrafter(model, config=config or DecodeConfig(**SIMPLIFY), device=device)
+            dtype = dtype or fastest_dtype(model, device)
+            self.redrafter = Redrafter(model, config=config or DecodeConfig(**SIMPLIFY), device=device, dtype=dtype)
         # Before the planner and the check are loaded, so that a wrong setting is reported at once.
         self._settings = _Settings(config=config or self.redrafter.config).with_changes(settings)
         self.search_only = search_only
@@ -273,18 +280,30 @@ class Simplifier:
         is_plain = self.search_only or call.config.method == "beam"
         parts = [[] if one.unchanged else prepare(one.plan, self.redrafter, verbatim=is_plain) for one in planned]
         every = [part for some in parts for part in some]
-        order = length_order([part.plan.source for part in every], batch_size)
+        found: list[Result | None] = [None] * len(every)
+        if self._has_first_pass(call, trace):
+            found = FirstPass(self.redrafter, self.check, self._word_frequency).results(every, call.config, batch_size)
+        rest = [at for at, result in enumerate(found) if result is None]
+        order = [rest[at] for at in length_order([every[at].plan.source for at in rest], batch_size)]
         searched = self.redrafter.stream(
             [every[at].shown for at in order], batch_size=batch_size, trace=trace, config=call.config,
             candidates=call.config.candidates if is_plain else call.config.beams,
         )  # fmt: skip
         by_length = [every[at] for at in order]
         finished = searched if is_plain else self._finish(by_length, searched, call, batch_size)
-        result_of = dict(zip(order, finished, strict=True))  # index of the part → its result
-        results = (result_of[at] for at in range(len(every)))
+        found_later = dict(zip(order, finished, strict=True))  # number of the part → its result
+        results = (result or found_later[at] for at, result in enumerate(found))
         for one, some in zip(planned, parts, strict=True):
             result = join_results(one.plan.source, list(islice(results, len(some)))) if some else self._in_place(one)
             yield replace(result, plan=one.plan)
+
+    def _has_first_pass(self, call: _Settings, trace: bool | int) -> bool:
+        """Whether texts are first written without a search: unless the caller chose settings for the search."""
+        return (
+            call.config == DecodeConfig(**SIMPLIFY)
+            and not (self.search_only or trace)
+            and self.redrafter.can_write_greedily
+        )
 
     def _finish(
         self, parts: Sequence[Part], searched: Iterator[Result], call: _Settings, batch_size: int
