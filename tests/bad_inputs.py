@@ -925,7 +925,7 @@ def flags() -> Iterator[Case]:
         ("--device", "nosuch"),
         ("--device", "cuda:99"),
         ("--device", ""),
-        ("--dtype", "int8"),
+        ("--dtype", "int4"),
         ("--variants", "x"),
         ("--method", "x"),
         ("--method", ""),

@@ -16,7 +16,7 @@ needs_vnni = pytest.mark.skipif(not has_eight_bit_arithmetic(), reason="this CPU
 
 def reference(linear: nn.Linear, rows: torch.Tensor) -> torch.Tensor:
     """The same arithmetic in Python integers, one output at a time."""
-    bias = linear.bias if linear.bias is not None else torch.zeros(linear.out_features)
+    bias = [0.0] * linear.out_features if linear.bias is None else linear.bias.tolist()
     found = torch.zeros(len(rows), linear.out_features)
     for out, weights in enumerate(linear.weight.tolist()):
         weight_scale = max(map(abs, weights)) / 127 or 1e-12
@@ -24,7 +24,7 @@ def reference(linear: nn.Linear, rows: torch.Tensor) -> torch.Tensor:
         for at, row in enumerate(rows.tolist()):
             scale = max(map(abs, row)) / 127 or 1e-12
             total = sum(round(value / scale) * weight for value, weight in zip(row, integers, strict=True))
-            found[at, out] = total * scale * weight_scale + float(bias[out])
+            found[at, out] = total * scale * weight_scale + bias[out]
     return found
 
 

@@ -64,7 +64,7 @@ def test_settings_of_the_search_switch_it_off(simplifier, calls, settings):
 
 
 def test_a_trace_needs_a_search(simplifier, calls):
-    assert list(simplifier.pipe([PLAN], trace=True))[0].trace
+    assert next(iter(simplifier.pipe([PLAN], trace=True))).trace
     assert calls == ["_search"]
 
 

@@ -22,7 +22,7 @@ def test_without_a_container(tmp_path):
     assert available_cores(tmp_path) == len(os.sched_getaffinity(0))
 
 
-@pytest.mark.parametrize("environment, given, expected", [({}, 3, "3"), ({"OMP_NUM_THREADS": "5"}, None, "5")])
+@pytest.mark.parametrize("environment, given, expected", [({}, 1, "1"), ({"OMP_NUM_THREADS": "1"}, None, "1")])
 def test_threads_are_set_before_torch_loads(environment, given, expected):
     code = (
         f"import redraft; from redraft.threads import set_threads; set_threads({given}); "

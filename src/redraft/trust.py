@@ -13,12 +13,14 @@ from redraft.memory import is_out_of_memory
 
 
 @dataclass(frozen=True)
-class _Trust:
+class Trust:
+    """What the user allows model files to contain."""
+
     remote_code: bool = False
     pickled_weights: bool = False
 
 
-_trust = _Trust()
+_trust = Trust()
 
 
 @contextmanager
@@ -28,11 +30,15 @@ def trusting(*, remote_code: bool = False, pickled_weights: bool = False) -> Ite
     Both can run any code with your rights. The setting applies to the whole process.
     """
     global _trust
-    before, _trust = _trust, _Trust(remote_code, pickled_weights)
+    before, _trust = _trust, Trust(remote_code, pickled_weights)
     try:
         yield
     finally:
         _trust = before
+
+
+def current_trust() -> Trust:
+    return _trust
 
 
 def remote_code_kwargs() -> dict[str, Any]:

@@ -23,9 +23,7 @@ Dtype = Annotated[
         "TYPE",
     ),
 ]
-Threads = Annotated[
-    str | None, option("CPU threads (default: the available cores, at most 4; serve: all but one)", "N")
-]
+Threads = Annotated[str | None, option("CPU threads (default: one per core, at most 4; serve leaves one core)", "N")]
 Graphs = Annotated[bool, option("run decoding steps as CUDA graphs: several times as fast on long files")]
 TrustRemoteCode = Annotated[bool, option("run Python code stored with the model; the code has all your permissions")]
 PickledWeights = Annotated[

@@ -18,6 +18,7 @@ from redraft.plan.verdicts import judge
 from redraft.simplify.documents import in_one_line
 
 if TYPE_CHECKING:
+    from redraft.simplify.process_pool import ProcessPool
     from redraft.simplify.simplifier import Simplifier
 
 
@@ -40,8 +41,8 @@ class OutputLine:
 
 
 def rewrite_lines(
-    simplifier: Simplifier, lines: Iterable[InputLine], *, predict: bool, batch_size: int = 8, window: int = 1,
-    trace: bool = False,
+    simplifier: Simplifier | ProcessPool, lines: Iterable[InputLine], *, predict: bool, batch_size: int | None = None,
+    window: int = 1, trace: bool = False,
 ) -> Iterator[OutputLine]:  # fmt: skip
     """One outcome per input line, in input order. Errors are returned as outcomes and do not stop the run.
 

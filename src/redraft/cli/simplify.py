@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from redraft.cli.common_options import (
-    Batch8,
     Device,
     Dtype,
     Glossary,
@@ -38,13 +38,14 @@ from redraft.files import is_disk_full
 from redraft.models import is_scripted, scripted_table
 from redraft.plan.phrases import Variants
 from redraft.plan.plan_files import OnError
-from redraft.progress_bar import with_progress_bar
+from redraft.progress_bar import count_file_lines, with_progress_bar
 from redraft.simplify.batching import WINDOW
 from redraft.threads import set_threads
 
 if TYPE_CHECKING:
     from typer import Typer
 
+    from redraft.simplify.process_pool import ProcessPool
     from redraft.simplify.simplifier import Simplifier
     from redraft.text.sentences import Sentence
 
@@ -123,7 +124,12 @@ class SimplifyOptions:
     dtype: Dtype = None
     graphs: Graphs = False
     threads: Threads = None
-    batch_size: Batch8 = "8"
+    workers: Annotated[
+        str | None, option("processes that share the work (default: chosen by the length of the input file)", "N")
+    ] = None
+    batch_size: Annotated[str | None, option("sentences decoded together (default: 8 on a CPU, 128 on a GPU)", "N")] = (
+        None
+    )
 
     json: Annotated[bool, option("print one JSON object per line: output, scores and the status of each edit")] = False
     explain: Annotated[bool, option("print each sentence, its rewriting and the status of each edit")] = False
@@ -172,8 +178,10 @@ def run_simplify(options: SimplifyOptions) -> int:
         options = replace(options, plan="none" if no_edits else "predict")
     settings = options.settings if options.settings is not None else None if scripted else SIMPLIFY_NAME
     config = config_from_flags(options.search, settings)
-    batch_size = whole_number("--batch-size", options.batch_size)
+    batch_size = None if options.batch_size is None else whole_number("--batch-size", options.batch_size)
     threads = None if options.threads is None else whole_number("--threads", options.threads)
+    if options.workers is not None:
+        whole_number("--workers", options.workers)
     plan = None if options.plan in ("none", "predict") else options.plan
     _check_options(options)
     if reads_standard_input(options.texts, options.input, options.document, plan):
@@ -207,7 +215,7 @@ def run_simplify(options: SimplifyOptions) -> int:
             if options.resume and options.out:
                 file = files.enter_context(open_for_resume(options.out))
                 done = skip_finished_lines(file, options.out, lines, "json" if options.json else "text", record)
-            simplifier = load_simplifier(options, config)
+            simplifier = _simplifier_or_pool(options, config, options.input or plan, files)
             if not options.resume:
                 file = files.enter_context(open_for_results(options.out))
             if record:
@@ -295,6 +303,27 @@ def _formatter(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple
     if options.document:
         return lambda output: sentences[output.line.number - 1].space + output.to_text(), ""
     return OutputLine.to_text, "\n"
+
+
+def _simplifier_or_pool(
+    options: SimplifyOptions, config: DecodeConfig, path: str | None, files: ExitStack
+) -> Simplifier | ProcessPool:
+    """A simplifier in this process or, for a long input file, several in processes of their own."""
+    from redraft.align.encoders import chosen_device
+    from redraft.simplify.process_pool import CPU_THREADS, ProcessPool, workers_for
+
+    if options.workers is not None:
+        count = int(options.workers)
+    elif path is None or path == "-" or options.table is not None or not os.path.isfile(path):
+        count = 1
+    else:
+        count = workers_for(count_file_lines(path) or 0, chosen_device(options.device))
+    if count == 1:
+        return load_simplifier(options, config)
+    threads = set_threads() if options.threads is None else int(options.threads)
+    say(f"{count} processes")
+    factory = partial(load_simplifier, replace(options, texts=[]), config)
+    return files.enter_context(ProcessPool(factory, count, threads=min(threads, CPU_THREADS)))
 
 
 def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifier:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-BATCH_SIZE = 8
+_BATCH_SIZE, _GPU_BATCH_SIZE = 8, 128
 WINDOW = 4  # batches read ahead, so that texts of similar length can share a batch
+
+
+def default_batch_size(model: Any) -> int:
+    on_gpu = getattr(getattr(model, "device", None), "type", "cpu") == "cuda"
+    return _GPU_BATCH_SIZE if on_gpu else _BATCH_SIZE
 
 
 def length_order(texts: Sequence[str], batch_size: int) -> list[int]:

@@ -78,8 +78,8 @@ def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], tex
 
 
 def _summed(logits: torch.Tensor, targets: torch.Tensor) -> list[float]:
-    losses = torch.nn.functional.cross_entropy(
-        logits.float().transpose(1, 2), targets, ignore_index=-100, reduction="none"
-    )
-    scores: list[float] = (-losses.sum(1)).tolist()
+    """The log-probability of each row's targets; −100 is no target."""
+    logits, wanted = logits.float(), targets >= 0
+    found = logits.gather(-1, targets.clamp(min=0)[..., None])[..., 0] - logits.logsumexp(-1)
+    scores: list[float] = found.masked_fill(~wanted, 0.0).sum(1).tolist()
     return scores
