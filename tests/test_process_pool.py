@@ -76,12 +76,8 @@ def test_a_worker_that_was_killed_is_replaced(pool):
     assert list(pool.pipe(PLANS)) == first
 
 
-def die():
-    os._exit(3)
-
-
 def test_workers_that_always_die_are_an_error(small_chunks):
-    with ProcessPool(die, 1) as pool, pytest.raises(RedraftError, match="ended with status 3 while it rewrote 2 texts"):
+    with ProcessPool(partial(os._exit, 3), 1) as pool, pytest.raises(RedraftError, match="ended with status 3 while it rewrote 2 texts"):
         list(pool.pipe(PLANS))
 
 
