@@ -77,7 +77,10 @@ def test_a_worker_that_was_killed_is_replaced(pool):
 
 
 def test_workers_that_always_die_are_an_error(small_chunks):
-    with ProcessPool(partial(os._exit, 3), 1) as pool, pytest.raises(RedraftError, match="ended with status 3 while it rewrote 2 texts"):
+    with (
+        ProcessPool(partial(os._exit, 3), 1) as pool,
+        pytest.raises(RedraftError, match="ended with status 3 while it rewrote 2 texts"),
+    ):
         list(pool.pipe(PLANS))
 
 
