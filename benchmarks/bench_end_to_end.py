@@ -147,8 +147,9 @@ def files(args: argparse.Namespace) -> dict[str, Any]:
     found["planning alone"] = per_second(simplifier.plans, sources[: max(1000, len(sources) // 8)])
     if args.workers > 1:
         del simplifier
-        with ProcessPool(partial(Simplifier, device=args.device, dtype=args.dtype), args.workers) as pool:
-            list(pool.pipe(sources[: 512 * args.workers]))  # all workers have loaded their models
+        factory = partial(Simplifier, device=args.device, dtype=args.dtype)
+        with ProcessPool(factory, args.workers, on_gpu=args.device == "cuda") as pool:
+            list(pool.pipe(sources[: 2048 * args.workers]))  # all workers have loaded their models
             found[f"{args.workers} processes"] = per_second(pool.pipe, sources)
     return found
 

@@ -29,7 +29,6 @@ class EightBitLinear(nn.Module):
         self._packed = torch.ops.onednn.qlinear_prepack(weight, None)
         self._scale = scale
         self._zero_points = torch.zeros(len(scale), dtype=torch.int64)
-        self._middle = torch.tensor(128.5)
         bias = linear.bias
         self._bias = torch.zeros(len(scale)) if bias is None else bias.detach().float().clone()
 
@@ -44,7 +43,7 @@ class EightBitLinear(nn.Module):
         scale = rows.abs().amax(-1, keepdim=True).clamp_(min=_SMALLEST).div_(_MOST)
         # Unsigned with 128 for zero: oneDNN has fast kernels for unsigned inputs only. Adding a half before the
         # conversion, which cuts off, rounds.
-        integers = torch.addcmul(self._middle, rows, scale.reciprocal()).to(torch.uint8)
+        integers = (rows * scale.reciprocal()).add_(128.5).to(torch.uint8)
         sums = torch.ops.onednn.qlinear_pointwise(
             integers, 1.0, 128, self._packed, self._scale, self._zero_points, None, 1.0, 0, torch.float32,
             "none", [], "",

@@ -25,7 +25,7 @@ from redraft.text.protected_spans import Span, overlaps
 from redraft.text.words import Word, split_words
 from redraft.trust import loading
 
-_BATCH = 256  # pairs checked together
+_BATCH = 2048  # pairs checked together
 _BLAME_THRESHOLD = 0.5  # probability from which a word is named
 _MAX_BLAMED = 6  # words that the trained check names
 _UNSEEN_WEIGHT = 5.0  # of a kind of finding that is in no training example

@@ -27,8 +27,8 @@ from redraft.reading import number_members, read_json, typed_member
 from redraft.trust import loading
 
 ABOUT = "checker.json"
-_TOKENS = 2048  # in a batch, padding included
-_WINDOW = 256  # pairs sorted by length together
+_TOKENS, _GPU_TOKENS = 2048, 65_536  # in a batch, padding included
+_WINDOW = 2048  # pairs sorted by length together
 _WEIGHTS = "checker.safetensors"
 _SHARED = "encoder.embeddings."  # weights that belong to the aligner
 
@@ -105,7 +105,8 @@ class TrainedCheck:
             found: list[Judged | None] = [None] * len(ahead)
             sizes = reader.lengths(ahead)
             fit = [at for at in range(len(ahead)) if all(ahead[at]) and sizes[at] <= reader.limit]
-            for group in length_batches(sorted(fit, key=lambda at: sizes[at]), sizes, _TOKENS):
+            tokens = _GPU_TOKENS if self.device.type == "cuda" else _TOKENS
+            for group in length_batches(sorted(fit, key=lambda at: sizes[at]), sizes, tokens):
                 for at, one in zip(group, self._judged([ahead[at] for at in group]), strict=True):
                     found[at] = one
                 yield_point()

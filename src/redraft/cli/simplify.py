@@ -127,7 +127,7 @@ class SimplifyOptions:
     workers: Annotated[
         str | None, option("processes that share the work (default: chosen by the length of the input file)", "N")
     ] = None
-    batch_size: Annotated[str | None, option("sentences decoded together (default: 8 on a CPU, 128 on a GPU)", "N")] = (
+    batch_size: Annotated[str | None, option("sentences decoded together (default: 8 on a CPU, 512 on a GPU)", "N")] = (
         None
     )
 
@@ -312,18 +312,20 @@ def _simplifier_or_pool(
     from redraft.align.encoders import chosen_device
     from redraft.simplify.process_pool import CPU_THREADS, ProcessPool, workers_for
 
+    device = chosen_device(options.device)
     if options.workers is not None:
         count = int(options.workers)
     elif path is None or path == "-" or options.table is not None or not os.path.isfile(path):
         count = 1
     else:
-        count = workers_for(count_file_lines(path) or 0, chosen_device(options.device))
+        count = workers_for(count_file_lines(path) or 0, device)
     if count == 1:
         return load_simplifier(options, config)
     threads = set_threads() if options.threads is None else int(options.threads)
     say(f"{count} processes")
     factory = partial(load_simplifier, replace(options, texts=[]), config)
-    return files.enter_context(ProcessPool(factory, count, threads=min(threads, CPU_THREADS)))
+    pool = ProcessPool(factory, count, threads=min(threads, CPU_THREADS), on_gpu=device.type == "cuda")
+    return files.enter_context(pool)
 
 
 def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifier:

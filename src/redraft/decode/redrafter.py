@@ -76,6 +76,8 @@ class Redrafter:
         self._marks = MarkTokens(self.tokenizer) if reads_plans(self.model) else None
         self._compiler = compiler_for(self.tokenizer, variants)
         self._variants: Variants = variants
+        # Positions of the decoder; asking the configuration takes a millisecond.
+        self.room = None if isinstance(self.model, StepModel) else position_limit(self.model)
 
     def __call__(self, plan: EditPlan | str, **changes: Any) -> Result:
         """Rewrite one sentence; `changes` are settings of DecodeConfig for this call."""
@@ -196,7 +198,7 @@ class Redrafter:
         elif marked:
             own = self._encode_sources(sources)
         lengths = [len(tokens) for tokens in own]
-        room = position_limit(model)
+        room = self.room
         for number, length in enumerate(sizes):
             if not length:  # the tokenizer adds no special tokens, and a model needs at least one token
                 raise ModelError(
@@ -226,7 +228,7 @@ class Redrafter:
         """The tokens of each source with its plan as marks; without marks if that is too long for the model."""
         assert self._marks is not None
         prompt = PLAIN_PROMPT if self.model.config.is_encoder_decoder else self.prompt
-        room, rows = position_limit(self.model), []
+        room, rows = self.room, []
         for plan in plans:
             row = self._marks.encode(mark(plan), prompt)
             if room is not None and len(row) > room - (not self.model.config.is_encoder_decoder):

@@ -29,7 +29,7 @@ Floats = NDArray[np.float32]
 
 ACTIONS = ("keep", "delete", "substitute")
 WORD_FEATURES = 11  # features of a word from tables and spelling
-_BATCH_SIZE = 32
+_BATCH_SIZE, _GPU_BATCH_SIZE = 32, 512
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,10 @@ class EditClassifier:
         found = [np.zeros((len(words), len(ACTIONS)), np.float32) for words in sentences]
         cut = [self.reader.cut(words) for words in sentences]
         order = sorted((at for at in range(len(cut)) if cut[at]), key=lambda at: len(cut[at]))
-        for start in range(0, len(order), _BATCH_SIZE):
+        size = _GPU_BATCH_SIZE if self.device.type == "cuda" else _BATCH_SIZE
+        for start in range(0, len(order), size):
             yield_point()
-            group = order[start : start + _BATCH_SIZE]
+            group = order[start : start + size]
             logits = self.logits([cut[at] for at in group], [style] * len(group))
             for at, table in zip(group, logits.softmax(-1).cpu().numpy(), strict=True):
                 found[at][: len(cut[at])] = table[: len(cut[at])]

@@ -6,10 +6,12 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from redraft.errors import PlanError, shown
+from redraft.text.words import CACHED_WORDS
 
 Kind = Literal["insert", "delete", "substitute", "split"]
 Strength = Literal["light", "medium", "strong", "off"]  # off: apply the edits of the plan, change nothing else
@@ -340,6 +342,7 @@ def describe_edit(edit: Edit) -> str:
             return f"new sentence at {edit.phrase}" if edit.phrase else "one more sentence"
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def fold_phrase(phrase: str) -> str:
     """The phrase with folded case and single spaces; equal results mean equivalent phrases."""
     return " ".join(phrase.casefold().split())

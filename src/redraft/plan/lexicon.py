@@ -34,7 +34,11 @@ class PhraseTable(Generic[Value]):
 
     def __init__(self, entries: Mapping[str, Value]) -> None:
         self._entries = entries
-        self.longest = max((phrase.count(" ") + 1 for phrase in entries), default=0)  # in words
+        self._longest_from: dict[str, int] = {}  # first word → words of the longest phrase that starts with it
+        for phrase in entries:
+            first, size = phrase.split(" ", 1)[0], phrase.count(" ") + 1
+            self._longest_from[first] = max(size, self._longest_from.get(first, 0))
+        self.longest = max(self._longest_from.values(), default=0)  # in words
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -51,9 +55,10 @@ class PhraseTable(Generic[Value]):
 
     def found_in(self, words: Sequence[str]) -> Iterator[tuple[range, Value]]:
         """The position and the entry of each phrase among normalised words, longer phrases first."""
-        for size in range(self.longest, 0, -1):
-            for start in range(len(words) - size + 1):
-                entry = self.entry_of(words[start : start + size])
+        limits = [min(self._longest_from.get(word, 0), len(words) - at) for at, word in enumerate(words)]
+        for size in range(max(limits, default=0), 0, -1):
+            for start, limit in enumerate(limits):
+                entry = self.entry_of(words[start : start + size]) if size <= limit else None
                 if entry is not None:
                     yield range(start, start + size), entry
 

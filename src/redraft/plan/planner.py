@@ -35,7 +35,7 @@ from redraft.trust import loading
 _WEIGHTS_FILE, _METADATA_FILE = "head.safetensors", "planner.json"
 _LEXICON_FILE, _WORD_FREQUENCY_FILE = "lexicon.tsv.xz", "word_frequency.tsv.xz"
 ANY_STYLE = "any"  # all corpora together
-_READ_AHEAD = 512  # sentences planned at once
+_READ_AHEAD = 2048  # sentences planned at once
 
 
 @cache

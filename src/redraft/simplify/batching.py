@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-_BATCH_SIZE, _GPU_BATCH_SIZE = 8, 128
+_BATCH_SIZE, _GPU_BATCH_SIZE = 8, 512
 WINDOW = 4  # batches read ahead, so that texts of similar length can share a batch
 
 

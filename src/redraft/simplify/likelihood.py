@@ -11,14 +11,13 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from redraft.cooperative_scheduling import yield_point
 from redraft.decode.redrafter import Redrafter
-from redraft.decode.transformers_steps import position_limit
 
 BATCH, BATCH_GPU = 64, 256  # texts scored together
 
 
 def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """log p(text | source) of each (source, text), summed over tokens; −∞ if a text is too long for the model."""
-    room = position_limit(redrafter.model)
+    room = redrafter.room
     fit = [at for at, size in enumerate(input_lengths(redrafter, pairs)) if room is None or size <= room]
     order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of similar length share a batch
     scores = [-math.inf] * len(pairs)

@@ -13,11 +13,11 @@ from redraft.decode.model_loading import reads_plans
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.result import Candidate, Result
 from redraft.decode.step_model import StepModel
-from redraft.decode.transformers_steps import position_limit
 from redraft.plan.edits import Edit, EditPlan
 from redraft.plan.phrases import find_spans, surface_forms
 from redraft.plan.verdicts import Verdict
 
+_SPECIAL_TOKENS = 4  # at most, around a text
 _OPENERS = "and|or|but|so|yet|nor|while|whereas|although|though|because|since|which|who|where|when"
 # Places where a text may be split, best first; a piece ends with the match. Punctuation may be separated by spaces.
 _PLACES = tuple(
@@ -57,12 +57,14 @@ def pieces_of(redrafter: Redrafter, source: str) -> list[str]:
     model = redrafter.model
     if isinstance(model, StepModel) or not model.config.is_encoder_decoder:
         return [source]
-    room = position_limit(model)
+    room = redrafter.room
     if room is not None and reads_plans(model):
         room //= 2  # a plan with a mark for every word doubles the length
 
     def fits(text: str) -> bool:
-        return room is None or len(redrafter.tokenizer(text.strip(), verbose=False)["input_ids"]) <= room
+        if room is None or (text.isascii() and len(text) + _SPECIAL_TOKENS <= room):  # at least a character a token
+            return True
+        return len(redrafter.tokenizer(text.strip(), verbose=False)["input_ids"]) <= room
 
     pieces = None if fits(source) else split_long_text(source, fits)
     return [source] if pieces is None else [piece.strip() for piece in pieces]
@@ -73,6 +75,8 @@ def split_plan(plan: EditPlan, pieces: Sequence[str]) -> list[EditPlan]:
 
     A split without a span goes to the first piece that has its word; splits anywhere go to the longest pieces.
     """
+    if len(pieces) == 1 and pieces[0] == plan.source:
+        return [plan]
     starts = _starts(plan.source, pieces)
     edits: list[list[Edit]] = [[] for _ in pieces]
     longest = cycle(sorted(range(len(pieces)), key=lambda at: -len(pieces[at])))
@@ -88,6 +92,8 @@ def split_plan(plan: EditPlan, pieces: Sequence[str]) -> list[EditPlan]:
 
 def join_plans(source: str, plans: Sequence[EditPlan]) -> EditPlan:
     """The plan of a text from the plans of its pieces, which all have the same strength."""
+    if len(plans) == 1 and plans[0].source == source:
+        return plans[0]
     starts = _starts(source, [plan.source for plan in plans])
     edits = (_shifted(edit, start) for plan, start in zip(plans, starts, strict=True) for edit in plan.edits)
     return EditPlan(source, tuple(edits), plans[0].strength)

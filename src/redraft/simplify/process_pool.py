@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from redraft.simplify.simplifier import Simplifier, Text
 
-_CHUNK = 256  # texts that a worker gets at once
+_CHUNK, _GPU_CHUNK = 256, 2048  # texts that a worker gets at once
 _READ_AHEAD = 2  # chunks for each worker
 _GRACE_SECONDS = 5  # before a worker that does not end is killed
 _TRIES = 2  # for a chunk whose worker died
@@ -55,9 +55,12 @@ class ProcessPool:
     `factory` makes the simplifier of a process: a function of a module, or a `functools.partial` of one.
     """
 
-    def __init__(self, factory: Callable[[], Simplifier], count: int, *, threads: int = 1) -> None:
+    def __init__(
+        self, factory: Callable[[], Simplifier], count: int, *, threads: int = 1, on_gpu: bool = False
+    ) -> None:
         self._setup = pickle.dumps((factory, current_trust(), threads))
         self._threads, self._count, self._closed = threads, count, False
+        self._chunk = _GPU_CHUNK if on_gpu else _CHUNK
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._workers = [_Worker(self._setup, threads) for _ in range(count)]
         for worker in self._workers:
@@ -83,7 +86,7 @@ class ProcessPool:
         """As `Simplifier.pipe`."""
         options = {**options, "on_error": "return"}
         waiting = iter(texts)
-        chunks = iter(lambda: list(islice(waiting, _CHUNK)), [])
+        chunks = iter(lambda: list(islice(waiting, self._chunk)), [])
         pending: deque[Future[list[Any]]] = deque()
         try:
             while True:

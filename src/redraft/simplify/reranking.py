@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from redraft.decode.result import Candidate, Result, is_requested
 from redraft.plan.apply_edits import apply_edits
@@ -87,7 +88,7 @@ class FaultCounter:
         named = {part for edit in plan.edits for part in _parts(edit.phrase)}
         self._covers_all_words = bool(named) and all(part in named for part in _parts(plan.source) if is_content(part))
         self._stems = {part[:_STEM] for part in self._known}
-        self._relations = _relations(apply_edits(plan))
+        self._plan = plan
         self._deletions = sum(edit.kind == "delete" for edit in plan.edits)
         self._changes_nothing = all(edit.kind == "insert" for edit in plan.edits)
 
@@ -95,6 +96,11 @@ class FaultCounter:
     def forbids_changes(self) -> bool:
         """Whether any change of the source is a fault: every content word is to be kept."""
         return self._covers_all_words and self._changes_nothing
+
+    @cached_property
+    def _relations(self) -> Counter[str]:
+        """Those of the plan applied in place."""
+        return _relations(apply_edits(self._plan))
 
     def count(self, candidate: Candidate) -> int:
         text = candidate.text

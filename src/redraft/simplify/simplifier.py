@@ -38,7 +38,7 @@ from redraft.text.eligibility import ineligible_reason
 from redraft.text.sentences import split_document
 from redraft.text.word_frequency import WordFrequency
 
-_MAX_PLANNED = 512  # texts planned together
+_MAX_PLANNED = 2048  # texts planned together
 _ALTERNATIVES = 6  # targets of a predicted substitution, before they are ranked in their sentence
 
 Auto = Literal["auto"]
@@ -194,7 +194,7 @@ class Simplifier:
     ) -> Iterator[Result | RedraftError]:  # fmt: skip
         """Results in the order of the texts, `batch_size` rewritten together; texts are read as they are needed.
 
-        The default of `batch_size` is 8 on a CPU and 128 on a GPU. `window` batches are read ahead and sorted by
+        The default of `batch_size` is 8 on a CPU and 512 on a GPU. `window` batches are read ahead and sorted by
         length, which changes no result. `trace` is that of `Redrafter.stream`. With on_error="return", a text that
         cannot be rewritten yields its error instead of a result; a wrong setting or argument is always raised.
         """

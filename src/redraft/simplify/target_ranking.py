@@ -13,7 +13,6 @@ from redraft.check.meaning_check import MeaningCheck
 from redraft.cooperative_scheduling import yield_point
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.step_model import StepModel
-from redraft.decode.transformers_steps import position_limit
 from redraft.plan.edits import Edit, EditPlan
 from redraft.plan.lexicon import lookup_key
 from redraft.plan.planner import Planner
@@ -22,7 +21,7 @@ from redraft.text.words import split_words
 
 NO_REPLACEMENT = "no safe replacement here"  # the note of a word to keep because all its targets were dropped
 
-_BATCH = 64  # plans ranked together
+_BATCH, _GPU_BATCH = 64, 2048  # plans ranked together
 _LAYER = 3  # of the encoder: its vectors separate word senses best
 _SMOOTHING = 0.003  # added to a target's share in the lexicon before the logarithm
 _ENDINGS = ("ing", "ed", "ly", "s")
@@ -74,7 +73,8 @@ def rank_targets(
     long for it.
     """
     waiting = iter(plans)
-    while ahead := list(islice(waiting, _BATCH)):
+    size = _GPU_BATCH if getattr(redrafter.model, "device", torch.device("cpu")).type == "cuda" else _BATCH
+    while ahead := list(islice(waiting, size)):
         if isinstance(redrafter.model, StepModel):
             yield from ahead
         else:
@@ -180,7 +180,7 @@ def _is_uncertain(planner: Planner, edit: Edit) -> bool:
 def _fits(redrafter: Redrafter, planner: Planner, plan: EditPlan, edit: Edit) -> bool:
     """Whether the sentence fits into both models with any of the targets."""
     longest = max((_with(plan.source, edit.span or (0, 0), target) for target in edit.targets), key=len)
-    room = position_limit(redrafter.model)
+    room = redrafter.room
     words = [word.text for word in split_words(longest)]
     (size,) = input_lengths(redrafter, [(plan.source, longest)])
     return (room is None or size <= room) and len(planner.classifier.reader.cut(words)) == len(words)
@@ -239,16 +239,17 @@ def _similarities(planner: Planner, candidates: Sequence[_Candidate]) -> list[fl
         batch = classifier.reader.batch([([word.text for word in split[at]], ()) for at in group]).to(classifier.device)
         read = classifier.encoder(input_ids=batch.tokens, attention_mask=batch.mask, output_hidden_states=True)
         states = read.hidden_states[min(_LAYER, len(read.hidden_states) - 1)]
-        words = (batch.source_words.to(states.dtype) @ states).float()
+        words = (batch.source_words.to(states.dtype) @ states).float().cpu()
         for row, at in enumerate(group):
             first, last = unique[at][1]
             inside = [place for place, word in enumerate(split[at]) if word.start < last and first < word.end]
             vectors[unique[at]] = words[row, inside].mean(0)
+    if not candidates:
+        return []
     count = len(candidates)
-    return [
-        float(torch.nn.functional.cosine_similarity(vectors[one], vectors[other], dim=0))
-        for one, other in zip(texts[:count], texts[count:], strict=True)
-    ]
+    own, other = (torch.stack([vectors[text] for text in some]) for some in (texts[:count], texts[count:]))
+    similarities: list[float] = torch.nn.functional.cosine_similarity(own, other).tolist()
+    return similarities
 
 
 def _target_span(one: _Candidate) -> tuple[int, int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from redraft.text.words import normalise
+from functools import lru_cache
+
+from redraft.text.words import CACHED_WORDS, normalise
 
 _BY_CLASS = """
 determiners, pronouns and question words:
@@ -25,6 +27,7 @@ should can could may might must ought ca wo 't
 _FUNCTION_WORDS = frozenset(word for line in _BY_CLASS.splitlines() if not line.endswith(":") for word in line.split())
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def is_content(word: str) -> bool:
     """Whether a word is a content word: it has a letter or a digit and is not a function word."""
     plain = normalise(word)

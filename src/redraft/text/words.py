@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
+CACHED_WORDS = 65_536  # every stage asks for the same facts about the same words
 HYPHENS = "-\u2010\u2011"
 APOSTROPHES = "'\u2019"
 NUMBER_SEPARATORS = ".,:"
@@ -58,6 +59,7 @@ _PLAIN = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=CACHED_WORDS)
 def normalise(word: str) -> str:
     """The form in which words are compared: lower case, plain punctuation."""
     lowered = word.lower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from redraft.check.rules.number_words import Number, Parts, numbers_of
 from redraft.check.rules.phrase_tables import word_set
@@ -28,6 +28,7 @@ class Side:
     plain: tuple[str, ...]
 
     @classmethod
+    @lru_cache(maxsize=1024)  # a source is compared with many outputs
     def of(cls, text: str) -> Side:
         words = tuple(split_words(text))
         plain = [normalise(word.text) for word in words]
