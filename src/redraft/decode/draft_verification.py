@@ -6,7 +6,7 @@ passes write a sentence. The texts are those of greedy search (aggressive decodi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from redraft.cooperative_scheduling import yield_point
 
+_POSITIONS, _POSITIONS_GPU = 1024, 8192  # scored together
 _AHEAD = 8  # draft tokens among which a token that differs from the draft is looked for
 
 
@@ -73,23 +74,37 @@ def write_greedily(
     ]
     encoded = model.get_encoder()(**inputs).last_hidden_state
     mask, start = inputs["attention_mask"], model.generation_config.decoder_start_token_id
+    most = _POSITIONS_GPU if encoded.is_cuda else _POSITIONS
     while open_rows := [row for row, text in enumerate(texts) if not text.finished]:
-        yield_point()
-        shown = [[start, *texts[row].shown()] for row in open_rows]
-        width, known = max(map(len, shown)), min(len(texts[row].tokens) for row in open_rows)
-        # Padding comes last, where the causal decoder never looks.
-        tokens = torch.tensor([[*row, *[start] * (width - len(row))] for row in shown], device=encoded.device)
-        rows = torch.tensor(open_rows, device=encoded.device)
-        logits = model(
-            encoder_outputs=BaseModelOutput(last_hidden_state=encoded[rows]), attention_mask=mask[rows],
-            decoder_input_ids=tokens, use_cache=False,
-        ).logits[:, known:].float()  # fmt: skip
-        value, best = logits.max(-1)
-        log_prob = (value - logits.logsumexp(-1)).tolist()
-        for row, size, best_tokens, log_probs in zip(open_rows, map(len, shown), best.tolist(), log_prob, strict=True):
-            new = slice(len(texts[row].tokens) - known, size - known)
-            texts[row].extend(best_tokens[new], log_probs[new], ends)
+        for rows in _groups(open_rows, texts, most):
+            yield_point()
+            shown = [[start, *texts[row].shown()] for row in rows]
+            width, known = max(map(len, shown)), min(len(texts[row].tokens) for row in rows)
+            # Padding comes last, where the causal decoder never looks.
+            tokens = torch.tensor([[*row, *[start] * (width - len(row))] for row in shown], device=encoded.device)
+            index = torch.tensor(rows, device=encoded.device)
+            logits = model(
+                encoder_outputs=BaseModelOutput(last_hidden_state=encoded[index]), attention_mask=mask[index],
+                decoder_input_ids=tokens, use_cache=False,
+            ).logits[:, known:].float()  # fmt: skip
+            value, best = logits.max(-1)
+            log_prob = (value - logits.logsumexp(-1)).tolist()
+            for row, size, best_tokens, log_probs in zip(rows, map(len, shown), best.tolist(), log_prob, strict=True):
+                new = slice(len(texts[row].tokens) - known, size - known)
+                texts[row].extend(best_tokens[new], log_probs[new], ends)
     return texts
+
+
+def _groups(rows: Sequence[int], texts: Sequence[GreedyText], most: int) -> Iterator[list[int]]:
+    """Rows of similar length, with at most `most` positions, padding included: each has scores of all tokens."""
+    group: list[int] = []
+    for row in sorted(rows, key=lambda row: len(texts[row].shown())):
+        if group and (len(group) + 1) * (1 + len(texts[row].shown())) > most:
+            yield group
+            group = []
+        group.append(row)
+    if group:
+        yield group
 
 
 def _end_tokens(model: Any) -> frozenset[int]:
