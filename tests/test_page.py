@@ -521,3 +521,20 @@ def test_an_error_is_shown_with_its_hint(page):
     page.wait_for_selector("#alert:not(:empty)")
     assert "limit" in page.inner_text("#alert")
     assert page.locator("#stop").is_hidden()
+
+
+def test_other_versions_are_fetched_when_asked_for(page):
+    simplified(page, "The physician commenced the procedure notwithstanding the patient's apprehension.")
+    page.wait_for_selector(".sentence[aria-busy=false]")
+    first, choices = output(page, 0), page.locator(".sentence .candidates input[type=radio]")
+    before = choices.count()
+    sent, answer = asked_by_the_page(page, lambda: page.click("[data-key=others]"))
+    page.wait_for_function("count => document.querySelectorAll('.candidates input').length > count", arg=before)
+    texts = {candidate["output"] for candidate in answer["candidates"]}
+    assert choices.count() == before + len(texts - {first})
+    assert output(page, 0) == first  # the choice stays
+    assert page.locator("[data-key=others]").is_hidden()
+    page.locator(".sentence .candidates label").nth(1).click()
+    assert changed(page, 0, first) in texts
+    assert sent["source"].startswith("The physician")
+    assert page.said == []

@@ -222,7 +222,9 @@ function options(sentence) {
   const found = sentence.options.map(({ output }, index) => radio(index, output));
   const original = sentence.unchanged ? null : radio(ORIGINAL, sentence.source, "Use the original");
   const own = radio(OWN, sentence.chosen === OWN ? "" : sentence.own ?? "", "Write it yourself");
-  const box = el("fieldset", { class: "candidates" }, el("legend", {}, "Choose the text"), ...found, original, own);
+  const others = button("others", "Other versions", () => sentence.fetchOthers(), `Other versions of sentence ${sentence.number}`);
+  others.hidden = sentence.othersRequested || Boolean(sentence.unchanged);
+  const box = el("fieldset", { class: "candidates" }, el("legend", {}, "Choose the text"), ...found, original, own, others);
   return sentence.chosen === OWN ? el("div", {}, box, ownText(sentence)) : box;
 }
 

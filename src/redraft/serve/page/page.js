@@ -9,7 +9,7 @@ import { splitIntoParts } from "./words.js";
 
 const EXAMPLE =
   "The physician commenced the procedure notwithstanding the patient's apprehension. He was discharged on 12 May 2019.";
-const SENTENCES_PER_REQUEST = 4;
+const FIRST_REQUEST = 2, LATER_REQUESTS = 8; // sentences: the first ones appear soon, the others take fewer requests
 
 let sentences = [];
 let previous = []; // sentences of earlier plans, for the user's decisions about them
@@ -137,8 +137,9 @@ async function rewrite(added, signal) {
   const versions = new Map(open.map((sentence) => [sentence, sentence.begin()]));
   open.forEach(redraw);
   try {
-    for (let i = 0; i < open.length; i += SENTENCES_PER_REQUEST) {
-      await rewriteBatch(open.slice(i, i + SENTENCES_PER_REQUEST), versions, signal);
+    await rewriteBatch(open.slice(0, FIRST_REQUEST), versions, signal);
+    for (let i = FIRST_REQUEST; i < open.length; i += LATER_REQUESTS) {
+      await rewriteBatch(open.slice(i, i + LATER_REQUESTS), versions, signal);
     }
   } finally {
     open.forEach((sentence) => sentence.pending && sentence.fail(versions.get(sentence)));
@@ -146,6 +147,7 @@ async function rewrite(added, signal) {
 }
 
 async function rewriteBatch(batch, versions, signal) {
+  if (!batch.length) return;
   try {
     const answer = await post("/v1/simplify", simplifyRequest(batch), signal);
     rememberFigures(answer);

@@ -23,7 +23,7 @@ export async function showSearch(sentence) {
   draw();
   byId("search-view").showModal();
   try {
-    const answer = await post("/v1/simplify", simplifyRequest([sentence], true), controller.signal);
+    const answer = await post("/v1/simplify", simplifyRequest([sentence], { trace: true }), controller.signal);
     start(answer.sentences[0]);
   } catch (error) {
     if (error.name === "AbortError") return;

@@ -27,6 +27,7 @@ export class Sentence {
     this.problem = null; // the error of the last request
     this.focusedWord = 0; // the word that Tab reaches
     this.keptWordsOpen = false;
+    this.othersRequested = false; // other versions of the text than the first
     this.pending = false;
     this.version = 0; // incremented with every request, to ignore late answers
     this.request = null;
@@ -121,6 +122,23 @@ export class Sentence {
     this.onChange(this);
   }
 
+  // Fetches other versions of the text; the first stays the service's own choice.
+  async fetchOthers() {
+    const { version, answer: shown } = this;
+    this.othersRequested = true;
+    this.onChange(this);
+    try {
+      const answer = await post("/v1/simplify", simplifyRequest([this], { candidates: CANDIDATES }), this.request?.signal);
+      if (version !== this.version) return;
+      this.answer = { ...shown, candidates: answer.sentences[0].candidates };
+      announce(`Sentence ${this.number} has ${this.options.length} versions.`);
+    } catch (error) {
+      if (error.name !== "AbortError") showError(error, () => this.fetchOthers());
+      if (version === this.version) this.othersRequested = false;
+    }
+    this.onChange(this);
+  }
+
   choose(index) {
     Object.assign(this, { chosen: index, isChosenByUser: true });
     if (index === OWN) this.own ??= this.options[0]?.output ?? this.source;
@@ -196,6 +214,7 @@ export class Sentence {
     this.request?.abort();
     this.request = new AbortController();
     this.pending = true;
+    this.othersRequested = false;
     this.isChosenByUser = false; // the new request replaces the choice
     this.problem = null;
     this.version += 1;
@@ -235,8 +254,9 @@ export class Sentence {
   }
 }
 
-export function simplifyRequest(sentences, trace = false) {
+// Several candidates need a search of every sentence, and one mostly does not: the others are fetched when asked for.
+export function simplifyRequest(sentences, { trace = false, candidates = 1 } = {}) {
   const inputs = sentences.map((sentence) => sentence.toRequest());
   const unplanned = inputs.findIndex(({ edits }) => edits === null);
-  return { sentences: inputs, candidates: CANDIDATES, trace, ...sentences[unplanned]?.userConstraints };
+  return { sentences: inputs, candidates, trace, ...sentences[unplanned]?.userConstraints };
 }
