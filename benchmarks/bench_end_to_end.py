@@ -23,10 +23,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from benchmarks.bench_search import machine
-from redraft import Result, Simplifier
+from redraft import Result, Simplifier  # before torch, so that its idle threads do not spin
+from redraft.align.encoders import chosen_device
 from redraft.decode.config import SIMPLIFY
 from redraft.evaluate.bleu import Bleu
 from redraft.evaluate.corpora import load_corpus
@@ -41,17 +39,23 @@ Texts = list[str]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with the corpora turk and asset")
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--device", help="default: a GPU if there is one")
     parser.add_argument("--dtype", help="default: that of Simplifier")
     parser.add_argument("--threads", type=int, help="CPU threads")
     parser.add_argument("--workers", type=int, default=1, help="processes for the throughput of a file")
     parser.add_argument("--copies", type=int, default=1, help="how often the sources are repeated for the throughput")
     parser.add_argument("--most", type=int, help="only the first sentences of each corpus")
-    parser.add_argument("--skip", default="", help="parts to leave out, separated by commas: " + ", ".join(PARTS))
+    parser.add_argument(
+        "--skip", default="", help="parts to leave as they are in --out, separated by commas: " + ", ".join(PARTS)
+    )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     args.threads = set_threads(args.threads)
-    report: dict[str, Any] = {"machine": machine(args), "threads": args.threads}
+    args.device = chosen_device(args.device).type
+    from benchmarks.bench_search import machine  # imports torch
+
+    known = json.loads(args.out.read_text(encoding="utf-8")) if args.skip and args.out and args.out.exists() else {}
+    report: dict[str, Any] = {**known, "machine": machine(args), "threads": args.threads}
     for name, part in PARTS.items():
         if name in args.skip.split(","):
             continue
@@ -179,10 +183,11 @@ def ctranslate2(args: argparse.Namespace) -> dict[str, Any]:
         TransformersConverter(f"{folder}/model").convert(f"{folder}/converted", quantization="int8")
         translator = engine.Translator(f"{folder}/converted", device="cpu", intra_threads=args.threads)
 
+        start = tokenizer.convert_ids_to_tokens(exact.generation_config.decoder_start_token_id)
+
         def translate(source: str) -> Any:
-            return translator.translate_batch(
-                [tokenizer.convert_ids_to_tokens(tokenizer(source)["input_ids"])], beam_size=4
-            )
+            tokens = tokenizer.convert_ids_to_tokens(tokenizer(source)["input_ids"])
+            return translator.translate_batch([tokens], target_prefix=[[start]], beam_size=4)
 
         for source in sources[:5]:
             translate(source)

@@ -1,6 +1,7 @@
 """Training of the planner: counting tables, ranking targets, calibrating probabilities, predicting edits."""
 
 import json
+import lzma
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -19,9 +20,12 @@ from redraft.fit.planner.planner_training import train_planner
 from redraft.fit.planner.target_counts import Ranker, Targets, fit_ranker
 from redraft.fit.tagged_pairs import TaggedPair
 from redraft.fit.word_forms import agreement, forms, inflected, lemmas, siblings
-from redraft.plan.lexicon import Entry
+from redraft.models import bundled
+from redraft.plan import lexicon
+from redraft.plan.lexicon import Entry, Lexicon
 from redraft.plan.planner import Planner
 from redraft.plan.prediction import Levels
+from redraft.table_files import read_rows
 from redraft.text.word_frequency import WordFrequency, WordStatistics
 
 SUBJECTS = ("the man", "a woman", "my old friend", "this child", "our teacher", "some people")
@@ -415,3 +419,29 @@ def test_difficulties_are_numbers(tmp_path):
         read_difficulty(path)
     path.write_text("Easy\t1.5\n", encoding="utf-8")
     assert read_difficulty(path) == {"easy": 1.5}
+
+
+# ---- tables ----
+
+
+def test_a_bundled_table_is_the_same_when_its_rows_are_parsed_on_access():
+    path = bundled("planner") / "lexicon.tsv.xz"
+    if not path.exists():
+        pytest.skip("the tree has no tables")
+    table, whole = Lexicon.load(path), Lexicon(dict(read_rows(path, lexicon._parsed)))
+    assert len(table) == len(whole)
+    words = ["physician", "commence", "in order to", "no such word", "approximately", ""]
+    assert [table.entry(word) for word in words] == [whole.entry(word) for word in words]
+    text = ["the", "physician", "commenced", "the", "procedure", "in", "order", "to", "help"]
+    assert list(table.found_in(text)) == list(whole.found_in(text))
+
+
+def test_a_damaged_row_of_a_bundled_table_is_named_when_it_is_used(tmp_path, monkeypatch):
+    monkeypatch.setattr("redraft.table_files.is_bundled", lambda path: True)
+    path = tmp_path / "table.tsv.xz"
+    path.write_bytes(lzma.compress(b"big\t3\t0\t1\tlarge\t500\nold\tx\t0\t1\n"))
+    table = Lexicon.load(path)
+    assert table.entry("big").targets == (("large", 0.5),)
+    assert table.entry("small") is None
+    with pytest.raises(ModelError, match=r"line 2: .*is not a valid entry"):
+        table.entry("old")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import lzma
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from redraft.errors import CorpusError, ModelError, shown
 from redraft.files import atomic_write
+from redraft.models import is_bundled
 from redraft.reading import decompress_xz
 
 Row = TypeVar("Row")
+Value = TypeVar("Value")
 
 _LARGEST = 1 << 53  # integers up to here are exact as floats
 
@@ -24,19 +26,58 @@ def write_rows(path: str | Path, rows: Iterable[Sequence[object]]) -> None:
 
 def read_rows(path: str | Path, parse: Callable[[list[str]], Row]) -> Iterator[Row]:
     """The rows of a table, parsed from their cells; a ValueError of `parse` becomes an error that names the line."""
+    for number, line in enumerate(_read_lines(path), 1):
+        yield _parse_line(path, number, line, parse)
+
+
+def read_table(path: str | Path, parse: Callable[[list[str]], tuple[str, Value]]) -> Mapping[str, Value]:
+    """A table by the keys in its first column. The rows of bundled tables are parsed when they are first looked up:
+    parsing all of them would take a second at every start. Other tables are checked completely."""
+    return BundledTable(path, parse) if is_bundled(path) else dict(read_rows(path, parse))
+
+
+class BundledTable(Mapping[str, Value]):
+    """A table whose rows are parsed on access."""
+
+    def __init__(self, path: str | Path, parse: Callable[[list[str]], tuple[str, Value]]) -> None:
+        self._path, self._parse = path, parse
+        self._lines = {line.split("\t", 1)[0]: (number, line) for number, line in enumerate(_read_lines(path), 1)}
+        self._values: dict[str, Value] = {}
+
+    def __getitem__(self, key: str) -> Value:
+        if key not in self._values:
+            _, self._values[key] = _parse_line(self._path, *self._lines[key], self._parse)
+        return self._values[key]
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self._lines else default
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._lines
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def _read_lines(path: str | Path) -> Sequence[str]:
     try:
         text = decompress_xz(Path(path).read_bytes(), path).decode("utf-8")
     except (OSError, CorpusError, UnicodeDecodeError) as error:
         why = error.problem if isinstance(error, CorpusError) else error
         hint = "Name a folder that redraft train-planner has written."
         raise ModelError(f"{path} cannot be read: {why}", hint) from None
-    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
-        try:
-            row = parse(line.removesuffix("\r").split("\t"))
-        except ValueError:
-            problem = f"{path}, line {number}: {shown(line, 80)} is not a valid entry."
-            raise ModelError(problem, "Restore the file, or train again.") from None
-        yield row
+    return text.removesuffix("\n").split("\n") if text else ()
+
+
+def _parse_line(path: str | Path, number: int, line: str, parse: Callable[[list[str]], Row]) -> Row:
+    try:
+        return parse(line.removesuffix("\r").split("\t"))
+    except ValueError:
+        problem = f"{path}, line {number}: {shown(line, 80)} is not a valid entry."
+        raise ModelError(problem, "Restore the file, or train again.") from None
 
 
 def parse_count(cell: str) -> int:

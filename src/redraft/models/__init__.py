@@ -16,6 +16,11 @@ def bundled(name: Name) -> Path:
     return Path(str(files("redraft.models").joinpath(name)))
 
 
+def is_bundled(path: str | Path) -> bool:
+    """Whether a file comes with the package."""
+    return Path(path).resolve().is_relative_to(Path(str(files("redraft.models"))).resolve())
+
+
 def is_scripted(model: str) -> bool:
     return model.startswith(SCRIPTED)
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from redraft.models import bundled
-from redraft.table_files import parse_count, read_rows, write_rows
+from redraft.table_files import parse_count, read_table, write_rows
 from redraft.text.words import normalise
 
 COMPLEXITY_RATIO_FILE = "complexity_ratio.tsv.xz"  # in the folder of a planner
@@ -47,7 +47,7 @@ class ComplexityRatios:
 
     @classmethod
     def load(cls, path: str | Path) -> ComplexityRatios:
-        return cls(dict(read_rows(path, _parsed)))
+        return cls(read_table(path, _parsed))
 
 
 @cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from redraft.table_files import parse_count, read_rows, write_rows
+from redraft.table_files import parse_count, read_table, write_rows
 from redraft.text.words import normalise, split_words
 
 Value = TypeVar("Value")
@@ -76,7 +76,7 @@ class Lexicon(PhraseTable[Entry]):
 
     @classmethod
     def load(cls, path: str | Path) -> Lexicon:
-        return cls(dict(read_rows(path, _parsed)))
+        return cls(read_table(path, _parsed))
 
 
 def _parsed(cells: list[str]) -> tuple[str, Entry]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from redraft.table_files import parse_count, read_rows, write_rows
+from redraft.table_files import parse_count, read_table, write_rows
 from redraft.text.words import normalise
 
 
@@ -52,7 +52,7 @@ class WordFrequency:
 
     @classmethod
     def load(cls, path: str | Path) -> WordFrequency:
-        return cls(dict(read_rows(path, _parsed)))
+        return cls(read_table(path, _parsed))
 
 
 def _parsed(cells: list[str]) -> tuple[str, WordStatistics]:
