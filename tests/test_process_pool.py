@@ -84,6 +84,20 @@ def test_workers_that_always_die_are_an_error(small_chunks):
         list(pool.pipe(PLANS))
 
 
+class OutOfMemory:
+    """A simplifier that finds no memory."""
+
+    def pipe(self, texts, **options):
+        raise RuntimeError("CUDA error: not enough memory")
+
+
+def test_too_little_memory_is_an_error(small_chunks, monkeypatch):
+    found = process_pool._outcomes(OutOfMemory(), PLANS[:2], {})
+    assert isinstance(found, RedraftError)
+    assert "out of memory in a worker process: CUDA error" in str(found)
+    assert "fewer --workers" in found.hint
+
+
 def test_no_process_is_left(small_chunks):
     with ProcessPool(FACTORY, 2) as pool:
         next(pool.pipe(PLANS * 20))

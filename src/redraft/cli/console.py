@@ -55,6 +55,17 @@ def require_package(package: str, command: str, extra: str) -> None:
         )
 
 
+_MOST_PARALLEL = 256  # threads or processes
+
+
+def parallel_number(flag: str, text: str | None) -> int | None:
+    """The number of threads or processes given for an option; None if none was given."""
+    number = None if text is None else whole_number(flag, text, example=2)
+    if number is not None and number > _MOST_PARALLEL:
+        raise ConfigError(f"{flag} is {number:,}, and at most {_MOST_PARALLEL} are possible.", f"Example: {flag} 2.")
+    return number
+
+
 def whole_number(flag: str, text: str, *, least: int = 1, words: Sequence[str] = (), example: int = 8) -> int:
     """The number given for an option; `words` are the other values that the option accepts."""
     if not text.isdecimal() or len(text) > 9 or int(text) < least:

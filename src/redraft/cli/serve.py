@@ -10,7 +10,7 @@ from errno import EACCES, EADDRINUSE
 from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.common_options import Device, Model, PickledWeights, Threads, TrustRemoteCode
-from redraft.cli.console import OK, say, whole_number
+from redraft.cli.console import OK, parallel_number, say, whole_number
 from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
 from redraft.models import is_scripted
@@ -73,7 +73,7 @@ def run_serve(options: ServeOptions) -> int:
     port = whole_number("--port", options.port, example=8080)
     batch = whole_number("--batch-size", options.batch_size) if options.batch_size is not None else None
     queue = whole_number("--queue", options.queue)
-    threads = None if options.threads is None else whole_number("--threads", options.threads)
+    threads = parallel_number("--threads", options.threads)
     if port > _LAST_PORT:
         raise ConfigError(f"--port {port} is not a valid port.", f"Use a number from 1 to {_LAST_PORT}.")
     api_key = os.environ.get(KEY) or None if options.api_key is None else options.api_key

@@ -24,7 +24,7 @@ from redraft.cli.common_options import (
     Threads,
     TrustRemoteCode,
 )
-from redraft.cli.console import AT_RISK, OK, SKIPPED, say, whole_number
+from redraft.cli.console import AT_RISK, OK, SKIPPED, parallel_number, say, whole_number
 from redraft.cli.explain_format import format_explanation
 from redraft.cli.input_lines import count_lines, open_lines, read_document, reads_standard_input, sentence_lines
 from redraft.cli.output_lines import OutputLine, RunSummary, check_output_path, rewrite_lines, write_results
@@ -40,7 +40,7 @@ from redraft.plan.phrases import Variants
 from redraft.plan.plan_files import OnError
 from redraft.progress_bar import count_file_lines, with_progress_bar
 from redraft.simplify.batching import WINDOW
-from redraft.threads import set_threads
+from redraft.threads import available_cores, set_threads
 
 if TYPE_CHECKING:
     from typer import Typer
@@ -179,9 +179,7 @@ def run_simplify(options: SimplifyOptions) -> int:
     settings = options.settings if options.settings is not None else None if scripted else SIMPLIFY_NAME
     config = config_from_flags(options.search, settings)
     batch_size = None if options.batch_size is None else whole_number("--batch-size", options.batch_size)
-    threads = None if options.threads is None else whole_number("--threads", options.threads)
-    if options.workers is not None:
-        whole_number("--workers", options.workers)
+    threads, workers = parallel_number("--threads", options.threads), parallel_number("--workers", options.workers)
     plan = None if options.plan in ("none", "predict") else options.plan
     _check_options(options)
     if reads_standard_input(options.texts, options.input, options.document, plan):
@@ -215,7 +213,7 @@ def run_simplify(options: SimplifyOptions) -> int:
             if options.resume and options.out:
                 file = files.enter_context(open_for_resume(options.out))
                 done = skip_finished_lines(file, options.out, lines, "json" if options.json else "text", record)
-            simplifier = _simplifier_or_pool(options, config, options.input or plan, files)
+            simplifier = _simplifier_or_pool(options, config, workers, threads, options.input or plan, files)
             if not options.resume:
                 file = files.enter_context(open_for_results(options.out))
             if record:
@@ -306,25 +304,26 @@ def _formatter(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple
 
 
 def _simplifier_or_pool(
-    options: SimplifyOptions, config: DecodeConfig, path: str | None, files: ExitStack
-) -> Simplifier | ProcessPool:
+    options: SimplifyOptions, config: DecodeConfig, workers: int | None, threads: int | None, path: str | None,
+    files: ExitStack,
+) -> Simplifier | ProcessPool:  # fmt: skip
     """A simplifier in this process or, for a long input file, several in processes of their own."""
     from redraft.align.encoders import chosen_device
     from redraft.simplify.process_pool import CPU_THREADS, ProcessPool, workers_for
 
     device = chosen_device(options.device)
-    if options.workers is not None:
-        count = int(options.workers)
+    if workers is not None:
+        count = workers
     elif path is None or path == "-" or options.table is not None or not os.path.isfile(path):
         count = 1
     else:
         count = workers_for(count_file_lines(path) or 0, device)
     if count == 1:
         return load_simplifier(options, config)
-    threads = set_threads() if options.threads is None else int(options.threads)
     say(f"{count} processes")
     factory = partial(load_simplifier, replace(options, texts=[]), config)
-    pool = ProcessPool(factory, count, threads=min(threads, CPU_THREADS), on_gpu=device.type == "cuda")
+    share = threads or max(1, min(available_cores() // count, CPU_THREADS))
+    pool = ProcessPool(factory, count, threads=share, on_gpu=device.type == "cuda")
     return files.enter_context(pool)
 
 

@@ -21,7 +21,7 @@ from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from redraft.errors import RedraftError
-from redraft.memory import free_memory
+from redraft.memory import free_memory, is_out_of_memory
 from redraft.threads import available_cores, set_threads
 from redraft.trust import Trust, current_trust, trusting
 
@@ -37,6 +37,7 @@ _TRIES = 2  # for a chunk whose worker died
 _MOST_WORKERS, CPU_THREADS = 14, 2  # threads of each process
 _TEXTS_PER_WORKER = 500  # a process takes as long to start as these to rewrite
 _MEMORY_OF_WORKER = 2 << 30
+_LESS_MEMORY = "use fewer --workers or a smaller --batch-size."
 
 
 def workers_for(texts: int, device: torch.device) -> int:
@@ -117,7 +118,7 @@ class ProcessPool:
                     if attempt == _TRIES - 1:
                         raise RedraftError(
                             f"a worker process ended with status {status} while it rewrote {len(chunk)} texts.",
-                            "If memory ran out, use fewer --workers or a smaller --batch-size.",
+                            f"If memory ran out: {_LESS_MEMORY}",
                         ) from None
                     self._workers.remove(worker)
                     worker = _Worker(self._setup, self._threads)
@@ -202,11 +203,16 @@ def _made(factory: Callable[[], Simplifier]) -> tuple[Any, RedraftError | None]:
 
 
 def _outcomes(simplifier: Simplifier, chunk: list[Text], options: dict[str, Any]) -> Any:
-    """The outcome of each text; an error of the arguments instead."""
+    """The outcome of each text; instead, an error of the arguments or too little memory."""
     try:
         return list(simplifier.pipe(chunk, **options))
     except RedraftError as error:
         return error
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        cause = next(iter(str(error).splitlines()), "") or "an allocation failed"
+        return RedraftError(f"out of memory in a worker process: {cause}", _LESS_MEMORY)
 
 
 if __name__ == "__main__":
