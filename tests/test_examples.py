@@ -103,6 +103,7 @@ def test_the_tour_shows_what_is_stored_in_it(monkeypatch):
 
 
 def shown(cell):
-    """What a cell prints and displays."""
+    """What a cell prints and displays; a busy machine delivers printed text in several parts."""
     outputs = [one for one in cell.get("outputs", []) if one.get("name") != "stderr"]
-    return [one.get("text") or dict(one["data"]) for one in outputs]
+    printed = "".join(one.get("text", "") for one in outputs)
+    return [printed, *(dict(one["data"]) for one in outputs if "data" in one)]
