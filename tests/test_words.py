@@ -8,7 +8,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redraft.text.words import Boundary, BoundaryState, CharClass, boundary_before, char_class, next_state, split_words
+from redraft.text.words import (
+    Boundary,
+    BoundaryState,
+    CharClass,
+    boundary_before,
+    cached_for_words,
+    char_class,
+    next_state,
+    split_words,
+)
 
 
 @pytest.mark.parametrize("text, words", [
@@ -102,3 +111,12 @@ def test_only_a_number_sign_after_a_digit_is_left_open():
         if boundary_before(tail, char_class) is Boundary.UNDECIDED
     }
     assert undecided == {(BoundaryState.DIGIT, CharClass.NUMBER_SEPARATOR)}
+
+
+def test_long_words_are_not_remembered():
+    """A cache of them could fill the memory of a service."""
+    calls = []
+    length = cached_for_words(lambda word: calls.append(word) or len(word))
+    for word in ("short", "short", "x" * 2000, "x" * 2000):
+        assert length(word) == len(word)
+    assert [len(word) for word in calls] == [5, 2000, 2000]

@@ -6,12 +6,11 @@ import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 from redraft.errors import PlanError, shown
-from redraft.text.words import CACHED_WORDS
+from redraft.text.words import cached_for_words
 
 Kind = Literal["insert", "delete", "substitute", "split"]
 Strength = Literal["light", "medium", "strong", "off"]  # off: apply the edits of the plan, change nothing else
@@ -342,7 +341,7 @@ def describe_edit(edit: Edit) -> str:
             return f"new sentence at {edit.phrase}" if edit.phrase else "one more sentence"
 
 
-@lru_cache(maxsize=CACHED_WORDS)
+@cached_for_words
 def fold_phrase(phrase: str) -> str:
     """The phrase with folded case and single spaces; equal results mean equivalent phrases."""
     return " ".join(phrase.casefold().split())

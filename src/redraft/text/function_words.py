@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from redraft.text.words import CACHED_WORDS, normalise
+from redraft.text.words import cached_for_words, normalise
 
 _BY_CLASS = """
 determiners, pronouns and question words:
@@ -27,7 +25,7 @@ should can could may might must ought ca wo 't
 _FUNCTION_WORDS = frozenset(word for line in _BY_CLASS.splitlines() if not line.endswith(":") for word in line.split())
 
 
-@lru_cache(maxsize=CACHED_WORDS)
+@cached_for_words
 def is_content(word: str) -> bool:
     """Whether a word is a content word: it has a letter or a digit and is not a function word."""
     plain = normalise(word)

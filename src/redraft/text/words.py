@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import TypeVar
 
-CACHED_WORDS = 65_536  # every stage asks for the same facts about the same words
 HYPHENS = "-\u2010\u2011"
 APOSTROPHES = "'\u2019"
 NUMBER_SEPARATORS = ".,:"
@@ -59,7 +60,23 @@ _PLAIN = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=CACHED_WORDS)
+_CACHED_WORDS, _LONGEST_CACHED = 65_536, 64  # the second in characters: hostile input must not fill the memory
+
+Fact = TypeVar("Fact")
+
+
+def cached_for_words(function: Callable[[str], Fact]) -> Callable[[str], Fact]:
+    """A function of a word or short phrase that remembers its results: every stage asks the same of the same words."""
+    cached = lru_cache(maxsize=_CACHED_WORDS)(function)
+
+    @wraps(function)
+    def call(word: str) -> Fact:
+        return cached(word) if len(word) <= _LONGEST_CACHED else function(word)
+
+    return call
+
+
+@cached_for_words
 def normalise(word: str) -> str:
     """The form in which words are compared: lower case, plain punctuation."""
     lowered = word.lower()

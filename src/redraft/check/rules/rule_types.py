@@ -28,7 +28,7 @@ class Side:
     plain: tuple[str, ...]
 
     @classmethod
-    @lru_cache(maxsize=1024)  # a source is compared with many outputs
+    @lru_cache(maxsize=256)  # a source is compared with many outputs
     def of(cls, text: str) -> Side:
         words = tuple(split_words(text))
         plain = [normalise(word.text) for word in words]
