@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from itertools import islice
@@ -22,6 +22,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from redraft.errors import RedraftError
 from redraft.memory import free_memory, is_out_of_memory
+from redraft.simplify.gpu_sharing import SharedGpu
 from redraft.threads import available_cores, set_threads
 from redraft.trust import Trust, current_trust, trusting
 
@@ -63,7 +64,8 @@ class ProcessPool:
         self._threads, self._count, self._closed = threads, count, False
         self._chunk = _GPU_CHUNK if on_gpu else _CHUNK
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
-        self._workers = [_Worker(self._setup, threads) for _ in range(count)]
+        self._gpu = SharedGpu() if on_gpu and count > 1 else None
+        self._workers = [self._new_worker() for _ in range(count)]
         for worker in self._workers:
             self._idle.put(worker)
         self._executor = ThreadPoolExecutor(count, thread_name_prefix="redraft-worker")
@@ -80,6 +82,11 @@ class ProcessPool:
         for worker in self._workers:
             worker.stop()
         self._executor.shutdown(wait=True, cancel_futures=True)
+        if self._gpu is not None:
+            self._gpu.close()
+
+    def _new_worker(self) -> _Worker:
+        return _Worker(self._setup, self._threads, {} if self._gpu is None else self._gpu.environment)
 
     def pipe(
         self, texts: Iterable[Text], *, on_error: Literal["raise", "return"] = "raise", **options: Any
@@ -121,7 +128,7 @@ class ProcessPool:
                             f"If memory ran out: {_LESS_MEMORY}",
                         ) from None
                     self._workers.remove(worker)
-                    worker = _Worker(self._setup, self._threads)
+                    worker = self._new_worker()
                     self._workers.append(worker)
             raise AssertionError("unreachable")
         finally:
@@ -131,8 +138,8 @@ class ProcessPool:
 class _Worker:
     """A process with a simplifier, used by one thread at a time."""
 
-    def __init__(self, setup: bytes, threads: int) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    def __init__(self, setup: bytes, threads: int, more: Mapping[str, str]) -> None:
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), **more}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "redraft.simplify.process_pool"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment,
