@@ -9,9 +9,10 @@ model), or the steps of the model and the search together.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
+from itertools import cycle
 from typing import Any
 
 import torch
@@ -104,13 +105,13 @@ class FullReplay:
     """Replays model and search together; the first step, which reads the prompt, has already been done."""
 
     def __init__(self, graph: _FullGraph) -> None:
-        self._graph = graph
+        self._replays = cycle(graph.replays)
         self._first = True
         self.state = graph.state
 
     def advance(self, *, may_cut: bool) -> None:
         if not self._first:
-            self._graph.replay()
+            next(self._replays)()
         self._first = False
 
 
@@ -123,7 +124,7 @@ class _SearchGraph:
         self.state = _clone(state)
         self.parent = torch.zeros_like(state.log_prob, dtype=torch.int64)
         self.token = torch.zeros_like(self.parent)
-        self.replay = _capture(self._step, lambda: self.load(stepper, state), log_prob.device)
+        (self.replay,) = _capture([self._step], lambda: self.load(stepper, state), log_prob.device)
 
     def load(self, stepper: Stepper, state: State) -> None:
         _copy(self._stepper.setup, stepper.setup)
@@ -135,13 +136,17 @@ class _SearchGraph:
 
 
 class _FullGraph:
-    """A graph of the model's step and the search's, and the buffers they read and write."""
+    """Graphs of two successive steps of model and search, and the buffers they read and write.
+
+    Two, because the cache moves from one buffer to another in every step.
+    """
 
     def __init__(self, model: Any, stepper: Stepper, moving: tuple[State, Tensor, Tensor], source_room: int) -> None:
         self._stepper = stepper
         self._fixed = FixedSteps(model, stepper.room, source_room)
         self.state, self._parent, self._token = _clone(moving)
-        self.replay = _capture(self._step, lambda: self.load(model, stepper, moving), self._token.device)
+        steps = [self._step, self._step]
+        self.replays = _capture(steps, lambda: self.load(model, stepper, moving), self._token.device)
 
     def load(self, model: Any, stepper: Stepper, moving: tuple[State, Tensor, Tensor]) -> None:
         self._fixed.load(model)
@@ -154,22 +159,28 @@ class _FullGraph:
         _copy((self.state, self._parent, self._token), (state, step.parent, step.token))
 
 
-def _capture(step: Callable[[], None], load: Callable[[], None], device: torch.device) -> Callable[[], None]:
-    """The replay of a captured step; without a GPU the step itself, so that the buffers can be tested anywhere."""
+def _capture(
+    steps: Sequence[Callable[[], None]], load: Callable[[], None], device: torch.device
+) -> list[Callable[[], None]]:
+    """The replays of captured steps; without a GPU the steps themselves, so that the buffers can be tested anywhere."""
     if device.type != "cuda":
-        return step
+        return list(steps)
     stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):  # libraries initialise on their first calls, which cannot be captured
         for _ in range(2):
             load()
-            step()
+            for step in steps:
+                step()
     torch.cuda.current_stream().wait_stream(stream)
     load()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        step()
-    return graph.replay
+    graphs: list[torch.cuda.CUDAGraph] = []
+    for step in steps:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=graphs[0].pool() if graphs else None):
+            step()
+        graphs.append(graph)
+    return [graph.replay for graph in graphs]
 
 
 def _parts(value: Any) -> list[Any]:

@@ -15,27 +15,34 @@ from redraft.decode.transformers_steps import TransformersSteps
 
 
 class _FixedLayer(CacheLayerMixin):  # type: ignore[no-untyped-call]
-    """Keys and values of one layer in a buffer for all steps; `written` (tokens so far) is shared by the layers."""
+    """Keys and values of one layer in buffers for all steps; `written` (tokens so far) is shared by the layers.
+
+    A layer that is reordered has two buffers, used in turn: rows are copied from one to the other.
+    """
 
     is_sliding = False
 
-    def __init__(self, like: Any, room: int, written: Tensor, share: int = 1) -> None:
+    def __init__(self, like: Any, room: int, written: Tensor, share: int = 1, *, moves: bool = False) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         rows, heads, _, width = like.keys.shape
         self._share = share
-        self.keys: Tensor = like.keys.new_zeros(rows // share, heads, room, width)
-        self.values: Tensor = like.values.new_zeros(rows // share, heads, room, like.values.shape[-1])
+        sizes = [(rows // share, heads, room, size) for size in (width, like.values.shape[-1])]
+        self._buffers = [[like.keys.new_zeros(size) for size in sizes] for _ in range(1 + moves)]
+        self.keys, self.values = self._buffers[0]
         self.written = written
         self.is_initialized = True
 
     def load(self, layer: Any) -> None:
         length = layer.keys.shape[2]
+        self.keys, self.values = self._buffers[0]
         self.keys[:, :, :length].copy_(layer.keys[:: self._share])
         self.values[:, :, :length].copy_(layer.values[:: self._share])
 
     def reorder(self, rows: Tensor) -> None:
-        self.keys.copy_(self.keys.index_select(0, rows))
-        self.values.copy_(self.values.index_select(0, rows))
+        before, after = self._buffers if self.keys is self._buffers[0][0] else self._buffers[::-1]
+        for old, new in zip(before, after, strict=True):
+            torch.index_select(old, 0, rows, out=new)
+        self.keys, self.values = after
 
     def update(self, key_states: Tensor, value_states: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         at = self.written.view(1)
@@ -81,7 +88,7 @@ class FixedSteps:
         prompt = first.shape[2]
         self.room = prompt + room
         self._written = torch.zeros((), dtype=torch.int64, device=first.device)
-        self._layers = [_FixedLayer(layer, self.room, self._written) for layer in own.layers]
+        self._layers = [_FixedLayer(layer, self.room, self._written, moves=True) for layer in own.layers]
         self._hidden = torch.finfo(first.dtype).min
         self._mask = torch.empty(first.shape[0], 1, 1, self.room, dtype=first.dtype, device=first.device)
         self._positions: Tensor | None = None
