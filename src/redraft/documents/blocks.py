@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from redraft.errors import RedraftError
@@ -52,8 +52,8 @@ class Block:
     text: str
     level: int = 0  # of a heading or a list item, from 1
     formatting: tuple[Formatting, ...] = ()
-    list: ListPlace | None = None
-    table: TablePlace | None = None
+    list_place: ListPlace | None = None
+    table_place: TablePlace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,8 @@ def block_to_json(block: Block) -> dict[str, Any]:
         {"start": one.start, "end": one.end, "style": one.style, **({"target": one.target} if one.target else {})}
         for one in block.formatting
     ]
-    if block.table is not None:
-        obj["table"] = {"row": block.table.row, "column": block.table.column, "table": block.table.table}
-    if block.list is not None:
-        obj["list"] = {"ordered": block.list.ordered, "number": block.list.number}
+    if block.table_place is not None:
+        obj["table"] = asdict(block.table_place)
+    if block.list_place is not None:
+        obj["list"] = asdict(block.list_place)
     return obj

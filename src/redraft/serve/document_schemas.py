@@ -48,13 +48,17 @@ class DocumentListPlace(StrictModel):
     number: int
 
 
+# Named here: inside the classes below, `list` is a field.
+_FormattingList = Annotated[list[DocumentFormatting], FailFast()]
+
+
 class DocumentBlock(StrictModel):
     """A paragraph, heading, list item or paragraph of a table cell."""
 
     kind: BlockKind
     level: int = Field(0, ge=0, le=9, description="of a heading or list item, from 1; else 0")
     text: Text = Field(description="line breaks are \\n, tabs \\t")
-    formatting: Annotated[list[DocumentFormatting], FailFast()] = []
+    formatting: _FormattingList = []
     table: DocumentTablePlace | None = None
     list: DocumentListPlace | None = None
 
@@ -79,10 +83,13 @@ class ExportedSentence(StrictModel):
     warnings: Annotated[list[Text], FailFast()] = []
 
 
+_SentenceList = Annotated[list[ExportedSentence], FailFast()]
+
+
 class ExportedBlock(DocumentBlock):
     """A block as it was opened, with its sentences. Its text is `space` and `source` of all sentences, then `tail`."""
 
-    sentences: Annotated[list[ExportedSentence], FailFast()] = []
+    sentences: _SentenceList = []
     tail: Text = Field("", description="text after the last sentence")
 
 
