@@ -37,8 +37,10 @@ class ParagraphWriter:
         _divide_runs(parts, revision.pieces, places.values())
         runs = _RunsByOffset(text_parts(paragraph))
         # Added words first: they take over the formatting of runs that are about to be deleted.
+        # Of several behind the same run, the last first.
+        in_order = sorted(places.items(), key=lambda one: -one[0] if one[1].after else one[0])
         written: dict[int, list[Element]] = {
-            number: [self._add(revision.pieces[number], runs, place)] for number, place in places.items()
+            number: [self._add(revision.pieces[number], runs, place)] for number, place in in_order
         }
         for number, piece in enumerate(revision.pieces):
             if piece.kind == "deleted":
