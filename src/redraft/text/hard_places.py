@@ -59,7 +59,7 @@ def _hard_words(sentence: str, words: Sequence[Word], word_frequency: WordFreque
 
 
 def _reason(word: str, word_frequency: WordFrequency) -> tuple[HardKind, str] | None:
-    """A form is as hard as its easiest base form: "kitchens" is not rarer than "kitchen", "e-mail" not than its parts."""
+    """A word is as hard as its easiest form: "kitchens" is not rarer than "kitchen", nor "e-mail" than its parts."""
     plain = normalise(word)
     forms = {plain, plain.replace("-", " "), *(one for some in lemmas_of(plain).values() for one in some)}
     zipf = max(map(word_frequency.zipf, forms))
