@@ -36,8 +36,7 @@ def checked_archive(data: bytes) -> zipfile.ZipFile:
         if entry.filename.lower() in _MACROS or entry.filename.lower().startswith(_MACRO_FOLDERS):
             raise DocumentError(
                 "the document contains macros.",
-                "Macros are never run here, but they would be passed on. Save it without them: as .docx or .odt in your "
-                "word processor.",
+                "They are never run or passed on. Save it without them, as .docx or .odt, in a word processor.",
             )
     for entry in entries:
         if entry.filename.lower().endswith(_XML):

@@ -24,6 +24,8 @@ def tables_and_blocks(blocks: Sequence[Block]) -> Iterator[Block | list[Block]]:
 def table_of(blocks: Sequence[Block]) -> list[list[list[Block]]]:
     """The blocks of each cell, by row and column."""
     places = [block.table_place for block in blocks if block.table_place is not None]
+    if places != sorted(places, key=lambda place: (place.row, place.column)):
+        raise DocumentError("the cells of a table are not in order.", "Send them row by row, each from left to right.")
     rows, columns = max(one.row for one in places) + 1, max(one.column for one in places) + 1
     if rows * columns > MAX_CELLS:
         raise DocumentError(

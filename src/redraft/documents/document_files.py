@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import get_args
 
 from redraft.documents.archives import checked_archive, damaged, encrypted, read_entry
 from redraft.documents.blocks import (
-    Block, BlockChange, DocumentError, DocumentFile, ExportFormat, Format, Formatting, SentenceChange,
+    Block,
+    BlockChange,
+    DocumentError,
+    DocumentFile,
+    ExportFormat,
+    Format,
+    Formatting,
+    SentenceChange,
 )  # fmt: skip
 from redraft.documents.format_takeover import places_of_added
 from redraft.documents.revisions import Revision, printable, revisions_of
+from redraft.documents.source_items import SourceBlock
 
 MAX_BYTES = 10_000_000
 MAX_BLOCKS = 5_000
@@ -30,8 +39,8 @@ CONTENT_TYPES: dict[ExportFormat, str] = {
     "txt": "text/plain; charset=utf-8",
 }
 _NAMES: dict[Format, str] = {
-    "docx": "a Word document", "odt": "an OpenDocument text", "html": "an HTML page", "md": "Markdown", "txt": "plain text",
-    "pdf": "a PDF",
+    "docx": "a Word document", "odt": "an OpenDocument text", "html": "an HTML page", "md": "Markdown",
+    "txt": "plain text", "pdf": "a PDF",
 }  # fmt: skip
 # Formats that are not read, and what to do.
 _OTHERS = {
@@ -58,7 +67,8 @@ def open_document(data: bytes, name: str) -> DocumentFile:
         raise DocumentError(f"the file has {len(data):,} bytes, and the limit is {MAX_BYTES:,}.", "Send a part of it.")
     document_format = _format_by_name(name)
     _check_content(data, document_format)
-    blocks, notes = _read(data, document_format)
+    with _libraries_needed(document_format):
+        blocks, notes = _read(data, document_format)
     _check_size(blocks)
     return DocumentFile(name, document_format, tuple(blocks), tuple(notes), data)
 
@@ -73,15 +83,18 @@ def _read(data: bytes, document_format: Format) -> tuple[list[Block], list[str]]
         case "odt":
             from redraft.documents.odt_files import read_odt
 
-            document = read_odt(data)
+            opened = read_odt(data)
+            return _blocks(opened.blocks), list(opened.notes)
         case "html":
             from redraft.documents.html_files import read_html
 
-            document = read_html(data)
+            page = read_html(data)
+            return _blocks(page.blocks), list(page.notes)
         case "md":
             from redraft.documents.markdown_files import read_markdown
 
-            document = read_markdown(data)
+            text = read_markdown(data)
+            return _blocks(text.blocks), list(text.notes)
         case "pdf":
             from redraft.documents.pdf_files import read_pdf
 
@@ -89,8 +102,11 @@ def _read(data: bytes, document_format: Format) -> tuple[list[Block], list[str]]
         case "txt":
             from redraft.documents.plain_text import read_plain_text
 
-            return [one.block for one in read_plain_text(data)[2]], []
-    return [one.block for one in document.blocks], list(document.notes)
+            return _blocks(read_plain_text(data)[2]), []
+
+
+def _blocks(found: Sequence[SourceBlock]) -> list[Block]:
+    return [one.block for one in found]
 
 
 def new_document(blocks: Sequence[Block]) -> DocumentFile:
@@ -123,15 +139,27 @@ def save(
         blocks = tuple(replace(block, text=printable(block.text)) for block in blocks)
         changes = [_printable_change(change) for change in changes]
     revisions = revisions_of(blocks, changes)
-    if is_own:
-        assert document.data is not None
-        return _revised(document.data, revisions, document_format, tracked=tracked, date=date)
-    if tracked and document_format in ("docx", "html"):
-        kept = [(block, revision) for block, revision in zip(blocks, revisions, strict=True) if block.text.strip()]
-        original = _new([block for block, _ in kept], document_format, title, date)
-        return _revised(original, [revision for _, revision in kept], document_format, tracked=True, date=date)
-    revised = [_revised_block(block, revision) for block, revision in zip(blocks, revisions, strict=True)]
-    return _new([block for block in revised if block.text.strip()], document_format, title, date)
+    with _libraries_needed(document_format):
+        if is_own:
+            assert document.data is not None
+            return _revised(document.data, revisions, document_format, tracked=tracked, date=date)
+        if tracked and document_format in ("docx", "html"):
+            kept = [pair for pair in zip(blocks, revisions, strict=True) if pair[0].text.strip()]
+            original = _new([block for block, _ in kept], document_format, title, date)
+            return _revised(original, [revision for _, revision in kept], document_format, tracked=True, date=date)
+        revised = [_revised_block(block, revision) for block, revision in zip(blocks, revisions, strict=True)]
+        return _new([block for block in revised if block.text.strip()], document_format, title, date)
+
+
+@contextmanager
+def _libraries_needed(document_format: Format) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise DocumentError(
+            f"{_NAMES[document_format]} needs {error.name}, which is not installed.",
+            "Install it: pip install 'redraft[documents]'",
+        ) from None
 
 
 def _revised(
@@ -186,9 +214,7 @@ def _new(blocks: Sequence[Block], document_format: ExportFormat, title: str | No
 
 def _revised_block(block: Block, revision: Revision) -> Block:
     """The block with its new text; added words take over the formatting of the words they replace."""
-    formats = [
-        tuple(one for one in block.formatting if one.start <= at < one.end) for at in range(len(block.text))
-    ]
+    formats = [tuple(one for one in block.formatting if one.start <= at < one.end) for at in range(len(block.text))]
     links = [next((one for one in around if one.style == "link"), None) for around in formats]
     places = places_of_added(revision.pieces, formats, links)
     new: list[tuple[Formatting, ...]] = []
@@ -293,5 +319,3 @@ def _check_size(blocks: Sequence[Block]) -> None:
     for what, count, limit in (("paragraphs", len(blocks), MAX_BLOCKS), ("characters", characters, MAX_CHARACTERS)):
         if count > limit:
             raise DocumentError(f"the document has {count:,} {what}, and the limit is {limit:,}.", "Send a part of it.")
-
-

@@ -1,4 +1,4 @@
-"""Writes revisions into the paragraphs of a Word document: as tracked changes with comments, or as the new text alone."""
+"""Writes revisions into the paragraphs of a Word document: tracked changes and comments, or the new text alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,17 @@ from docx.oxml.ns import qn
 
 from redraft.documents.blocks import Author
 from redraft.documents.docx_paragraphs import (
-    DELETED, HYPERLINK, HYPHEN, INSERTED, RUN, RUN_STYLE, SPACE, TEXT, Element, TextPart, formats_of, text_of, text_parts,
+    DELETED,
+    HYPERLINK,
+    INSERTED,
+    RUN_STYLE,
+    SPACE,
+    TEXT,
+    Element,
+    TextPart,
+    formats_of,
+    text_of,
+    text_parts,
 )  # fmt: skip
 from redraft.documents.format_takeover import Place, places_of_added
 from redraft.documents.revisions import Piece, Remark, Revision

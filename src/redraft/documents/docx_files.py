@@ -16,8 +16,8 @@ from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 
 from redraft.documents.archives import checked_archive, damaged
-from redraft.documents.blocks import Block, DocumentError, Formatting
 from redraft.documents.block_groups import formatted_stretches, link_target, table_of, tables_and_blocks
+from redraft.documents.blocks import Block
 from redraft.documents.docx_changes import ParagraphWriter
 from redraft.documents.docx_paragraphs import DELETED, INSERTED, ParagraphReader
 from redraft.documents.revisions import Revision
@@ -90,7 +90,7 @@ def _headers(document: Document) -> int:
     """Headers and footers with text."""
     kinds = (RELATIONSHIP.HEADER, RELATIONSHIP.FOOTER)
     parts = [relation.target_part for relation in document.part.rels.values() if relation.reltype in kinds]
-    return sum(any((text.text or "").strip() for text in part.element.iter(qn("w:t"))) for part in parts)  # type: ignore[attr-defined]
+    return sum(any((text.text or "").strip() for text in part.element.iter(qn("w:t"))) for part in parts)
 
 
 def new_docx(blocks: Sequence[Block], title: str | None, date: datetime) -> bytes:

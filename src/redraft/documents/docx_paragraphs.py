@@ -11,6 +11,7 @@ from typing import Any
 from docx.document import Document
 from docx.opc.constants import RELATIONSHIP_TYPE as RELATIONSHIP
 from docx.oxml.ns import qn
+from lxml import etree
 
 from redraft.documents.blocks import Block, Formatting, FormattingStyle, ListPlace, TablePlace
 
@@ -102,9 +103,7 @@ class ParagraphReader:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._styles = {
-            style.get(qn("w:styleId")): style for style in document.part.styles.element.iter(qn("w:style"))
-        }
+        self._styles = {style.get(qn("w:styleId")): style for style in document.part.styles.element.iter(qn("w:style"))}
         self._numbering = _numbering(document)
         self._lists = _Lists()
         self._tables = 0
@@ -133,7 +132,8 @@ class ParagraphReader:
                 column += _columns(cell)
 
     def _paragraph(self, paragraph: Element, place: TablePlace | None) -> Iterator[DocxParagraph]:
-        properties = [found for found in (paragraph.find(qn("w:pPr")), *self._inherited(paragraph)) if found is not None]
+        own_and_inherited = (paragraph.find(qn("w:pPr")), *self._inherited(paragraph))
+        properties = [one for one in own_and_inherited if one is not None]
         name = self._style_name(paragraph)
         list_place, level = self._list_place(properties, name)
         parts = text_parts(paragraph)
@@ -195,7 +195,7 @@ class ParagraphReader:
                 else:
                     spans.append((at, end))
             at = end
-        spans_in_order = ((start, end, style, target) for (style, target), spans in found.items() for start, end in spans)
+        spans_in_order = ((*span, *key) for key, spans in found.items() for span in spans)
         for start, end, style, target in sorted(spans_in_order, key=lambda one: one[:3]):
             yield Formatting(start, end, style, target)
 
@@ -213,7 +213,7 @@ class ParagraphReader:
     def _address(self, link: Element) -> str | None:
         relation = self._document.part.rels.get(link.get(qn("r:id"), ""))
         if relation is not None and relation.is_external and relation.reltype == RELATIONSHIP.HYPERLINK:
-            return relation.target_ref
+            return str(relation.target_ref)
         anchor = link.get(qn("w:anchor"))
         return f"#{anchor}" if anchor else None
 
@@ -278,8 +278,6 @@ def _numbering(document: Document) -> dict[str, dict[int, str]]:
 
 def formats_of(parts: list[TextPart]) -> tuple[list[int], list[int | None]]:
     """A number for the formatting of each character, and for the link around it (None: no link)."""
-    from lxml import etree
-
     formats: list[int] = []
     links: list[int | None] = []
     known: dict[Any, int] = {}

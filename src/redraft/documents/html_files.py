@@ -7,11 +7,11 @@ import html
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
-from redraft.documents.blocks import Block, DocumentError, FormattingStyle, ListPlace, TablePlace
 from redraft.documents.block_groups import formatted_stretches, link_target, table_of, tables_and_blocks
+from redraft.documents.blocks import Block, DocumentError, FormattingStyle, ListPlace, TablePlace
 from redraft.documents.revisions import Revision
 from redraft.documents.source_items import Item, ItemBuilder, SourceBlock, revised_source
 from redraft.documents.text_encoding import decoded_text
@@ -23,8 +23,8 @@ _STYLES: dict[str, FormattingStyle] = {
     "samp": "code", "tt": "code", "a": "link",
 }  # fmt: skip
 _INLINE = {
-    *_STYLES, "abbr", "acronym", "bdi", "bdo", "big", "cite", "data", "dfn", "font", "ins", "label", "mark", "nobr", "q",
-    "s", "small", "span", "strike", "sub", "sup", "time", "var",
+    *_STYLES, "abbr", "acronym", "bdi", "bdo", "big", "cite", "data", "dfn", "font", "ins", "label", "mark", "nobr",
+    "q", "s", "small", "span", "strike", "sub", "sup", "time", "var",
 }  # fmt: skip
 # Elements whose content is no text of the document, or that only a browser can show.
 _SKIPPED = {
@@ -44,6 +44,7 @@ _CLOSED_BY = {  # elements whose end tag may be missing: the elements that end t
     "th": (("p", "td", "th"), ("table",)),
     "tr": (("p", "td", "th", "tr"), ("table",)),
 }
+_COUNTED_BY = {"tr": "table", "td": "tr", "th": "tr"}
 _SPACE = re.compile(r"[ \t\n\r\f]+")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 _BOLD = re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)
@@ -260,9 +261,7 @@ class _Reader(HTMLParser):
             self._around[-1].number = _number(attributes.get("start"), 1) - 1
         elif tag == "li" and (around := self._nearest("ol", "ul", "menu")):
             around.number = _number(attributes.get("value"), around.number + 1)
-        elif tag == "tr" and (around := self._nearest("table")):
-            around.number += 1
-        elif tag in ("td", "th") and (around := self._nearest("tr")):
+        elif tag in _COUNTED_BY and (around := self._nearest(_COUNTED_BY[tag])):
             around.number += 1
 
     def _check_depth(self) -> None:
@@ -368,10 +367,19 @@ def _paragraphs(blocks: Sequence[Block]) -> str:
     return texts[0] if len(texts) == 1 else "".join(f"<p>{text}</p>" for text in texts)
 
 
+def _with_visible_spaces(text: str) -> str:
+    """With a no-break space for each white space that a browser would not show."""
+    padded = f"\n{text}\n"
+    return "".join(
+        "\u00a0" if one in " \t" and (before in " \t\n" or after == "\n") else " " if one == "\t" else one
+        for before, one, after in zip(padded, text, padded[2:], strict=False)
+    )
+
+
 def _formatted(block: Block) -> str:
     tags = {"bold": "b", "italic": "i", "underline": "u", "code": "code"}
     parts = []
-    for text, formatting in formatted_stretches(block):
+    for text, formatting in formatted_stretches(replace(block, text=_with_visible_spaces(block.text))):
         written = _escaped(text)
         for one in formatting:
             if one.style in tags:

@@ -62,7 +62,8 @@ def revised_markdown(data: bytes, revisions: Sequence[Revision]) -> bytes:
 
 def _parser() -> MarkdownIt:
     # text_join would hide which characters were escaped.
-    return MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable(["table", "strikethrough"]).disable("text_join")
+    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING})
+    return parser.enable(["table", "strikethrough"]).disable("text_join")
 
 
 def _read(source: str) -> tuple[list[SourceBlock], Counter[str]]:

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from redraft.documents.archives import checked_archive, damaged, read_entry
 from redraft.documents.block_groups import formatted_stretches, link_target, table_of, tables_and_blocks
-from redraft.documents.blocks import Block, DocumentError, FormattingStyle, ListPlace, TablePlace
+from redraft.documents.blocks import Block, FormattingStyle, ListPlace, TablePlace
 from redraft.documents.odt_template import MANIFEST, META, MIME_TYPE, STYLES, content_xml
 from redraft.documents.revisions import Revision
 from redraft.documents.source_items import Item, ItemBuilder, SourceBlock, revised_source
@@ -22,6 +22,7 @@ from redraft.documents.source_items import Item, ItemBuilder, SourceBlock, revis
 CONTENT = "content.xml"
 _MAX_REPEATED = 1_000  # spaces of one element, columns of one cell
 _SPACE = re.compile(r"[ \t\r\n]+")
+_CELLS = ("table:table-cell", "table:covered-table-cell")
 _PARAGRAPHS = ("text:p", "text:h")
 _INLINE = {"text:span", "text:a", "text:meta", "text:meta-field", "text:ruby", "text:ruby-base"}
 # Elements whose content is not text of the document, each with its name in the notes; "": not worth one.
@@ -217,11 +218,10 @@ class _Reader:
             around.number = _whole(event.attributes.get("text:start-value"), around.number + 1)
         elif event.name == "table:table-row" and (around := self._nearest("table:table")):
             around.number += 1
-        elif event.name in ("table:table-cell", "table:covered-table-cell"):
-            if around := self._nearest("table:table-row"):
-                element.number = around.number
-                repeated = _whole(event.attributes.get("table:number-columns-repeated"), 1)
-                around.number += min(repeated, _MAX_REPEATED)
+        elif event.name in _CELLS and (around := self._nearest("table:table-row")):
+            element.number = around.number
+            repeated = _whole(event.attributes.get("table:number-columns-repeated"), 1)
+            around.number += min(repeated, _MAX_REPEATED)
 
     def _nearest(self, tag: str) -> _Element | None:
         """The innermost element with the tag around the one that was opened last."""
@@ -363,7 +363,7 @@ def _paragraph(block: Block) -> str:
             if one.style in names:
                 written = f'<text:span text:style-name="{names[one.style]}">{written}</text:span>'
         if target := link_target(formatting):
-            written = f"<text:a xlink:type=\"simple\" xlink:href={quoteattr(target)}>{written}</text:a>"
+            written = f'<text:a xlink:type="simple" xlink:href={quoteattr(target)}>{written}</text:a>'
         parts.append(written)
     if block.kind == "heading":
         level = min(max(block.level, 1), 9)

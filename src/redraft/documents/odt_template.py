@@ -16,7 +16,9 @@ _PARTS = (("/", MIME_TYPE), *((name, "text/xml") for name in ("content.xml", "st
 MANIFEST = (
     f'{_HEAD}<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0" '
     'manifest:version="1.3">'
-    + "".join(f'<manifest:file-entry manifest:full-path="{path}" manifest:media-type="{kind}"/>' for path, kind in _PARTS)
+    + "".join(
+        f'<manifest:file-entry manifest:full-path="{path}" manifest:media-type="{kind}"/>' for path, kind in _PARTS
+    )
     + "</manifest:manifest>"
 )
 META = (

@@ -15,7 +15,7 @@ from redraft.text.word_diff import diff_exactly
 Span = tuple[int, int]
 
 # What XML cannot hold, and what only some programs take for a line break. One character for one: offsets stay valid.
-_CONTROL = {code: " " for code in (*range(32), *range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF)}
+_CONTROL = dict.fromkeys((*range(32), *range(0x7F, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF), " ")
 _CONTROL |= dict.fromkeys((0x0B, 0x0C, 0x85, 0x2028, 0x2029), "\n") | {0x09: "\t", 0x0A: "\n"}
 _STATUSES = {"satisfied": "done", "violated": "not done", "unmet": "not done", "impossible": "not possible"}
 
@@ -69,7 +69,8 @@ def revisions_of(blocks: Sequence[Block], changes: Sequence[BlockChange]) -> lis
             f"there are changes of {len(changes):,} blocks, but the document has {len(blocks):,}.",
             "Send all blocks of the document, in their order.",
         )
-    return [_revision(number, block, change) for number, (block, change) in enumerate(zip(blocks, changes, strict=True))]
+    pairs = enumerate(zip(blocks, changes, strict=True))
+    return [_revision(number, block, change) for number, (block, change) in pairs]
 
 
 def _revision(number: int, block: Block, change: BlockChange) -> Revision:

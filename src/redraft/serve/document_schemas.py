@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import FailFast, Field
 
 from redraft.documents.blocks import Author, BlockKind, ExportFormat, Format, FormattingStyle
-from redraft.serve.schemas import StrictModel, Text
+from redraft.serve.schemas import StrictModel, Text, example
 
 # FailFast: a body of megabytes may have a mistake in every item, and one is enough to refuse it.
 _Base64 = Annotated[str, Field(json_schema_extra={"contentEncoding": "base64"})]
@@ -16,9 +16,7 @@ _Base64 = Annotated[str, Field(json_schema_extra={"contentEncoding": "base64"})]
 class OpenDocumentRequest(StrictModel):
     """A file."""
 
-    model_config = {
-        "json_schema_extra": {"examples": [{"name": "note.md", "content": "IyBOb3RlCgpUaGV5ICoqcHVyY2hhc2VkKiogaXQuCg=="}]}
-    }
+    model_config = example(name="note.md", content="VGhleSAqKnB1cmNoYXNlZCoqIGl0Lgo=")
 
     name: Text = Field(description="name of the file; its extension must fit its content")
     content: _Base64 = Field(description="the file, in base64")
@@ -58,7 +56,7 @@ class DocumentBlock(StrictModel):
     kind: BlockKind
     level: int = Field(0, ge=0, le=9, description="of a heading or list item, from 1; else 0")
     text: Text = Field(description="line breaks are \\n, tabs \\t")
-    formatting: _FormattingList = []
+    formatting: _FormattingList = Field([])
     table: DocumentTablePlace | None = None
     list: DocumentListPlace | None = None
 
@@ -80,7 +78,7 @@ class ExportedSentence(StrictModel):
     )
     reviewed: bool = Field(False, description="whether the editor accepted the sentence")
     by: Author = Field("redraft", description="who wrote the text")
-    warnings: Annotated[list[Text], FailFast()] = []
+    warnings: Annotated[list[Text], FailFast()] = Field([], description="what to check, in words")
 
 
 _SentenceList = Annotated[list[ExportedSentence], FailFast()]
@@ -89,7 +87,7 @@ _SentenceList = Annotated[list[ExportedSentence], FailFast()]
 class ExportedBlock(DocumentBlock):
     """A block as it was opened, with its sentences. Its text is `space` and `source` of all sentences, then `tail`."""
 
-    sentences: _SentenceList = []
+    sentences: _SentenceList = Field([])
     tail: Text = Field("", description="text after the last sentence")
 
 
