@@ -159,8 +159,8 @@ def _add_documents(app: FastAPI, limits: Limits, *, needs_key: bool) -> None:
         # A browser must not show a page of someone else as one of this service.
         headers = {
             "Content-Disposition": f'attachment; filename="document.{body.format}"',
-            "X-Content-Type-Options": "nosniff", "Content-Security-Policy": "sandbox",
-        }  # fmt: skip
+            "Content-Security-Policy": "sandbox",
+        }
         return Response(result[1], media_type=CONTENT_TYPES[body.format], headers=headers)
 
 
