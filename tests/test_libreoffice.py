@@ -64,7 +64,7 @@ def test_the_letter_with_tracked_changes(converted):
     assert [words(block.text) for block in again.blocks] == [words(change.text) for change in changes]
     assert any("tracked changes" in note for note in again.notes)
     assert any("comments" in note for note in again.notes)
-    assert sum(block.text != change.text for block, change in zip(document.blocks, changes, strict=True)) >= 5
+    assert sum(block.text != change.text for block, change in zip(document.blocks, changes, strict=True)) >= 3
     pdf = converted(tracked, "a.docx", "pdf")
     assert pdf.startswith(b"%PDF")
     text = words(open_document(pdf, "a.pdf").text)
