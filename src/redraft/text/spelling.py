@@ -61,8 +61,7 @@ _RULES = (  # stems, British ending, American ending, suffixes of both
 
 def _table() -> dict[str, str]:
     """British word → American word."""
-    listed = [pair.split() for pair in _PAIRS.split(";")]
-    pairs = {british: american for british, american in listed}
+    pairs = {british: american for british, _, american in (pair.strip().partition(" ") for pair in _PAIRS.split(";"))}
     for stems, british, american, suffixes in _RULES:
         for stem in stems.split():
             for suffix in suffixes.split("|"):
