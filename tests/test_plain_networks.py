@@ -57,7 +57,7 @@ def test_the_rewriter_has_the_numbers_of_transformers(mbart, network):
     encoded = network.encode(tokens, mask)
     real = mask.bool()
     torch.testing.assert_close(encoded[real], expected[real], rtol=0, atol=1e-4)
-    logits = network.decode(encoded, mask, OUTPUTS)
+    logits = network.logits(network.decode(encoded, mask, OUTPUTS))
     torch.testing.assert_close(logits, theirs.decode(expected, mask, OUTPUTS), rtol=0, atol=1e-4)
 
 
@@ -67,7 +67,7 @@ def test_targets_are_read_after_the_start_token(mbart, network):
     targets, _ = padded([[8, 9, 2], [11, 2], [20, 21, 22, 2]], IGNORED)
     theirs = TransformersEncoderDecoder(mbart)
     expected = theirs.decode_targets(theirs.encode(tokens, mask), mask, targets)
-    found = network.decode_targets(network.encode(tokens, mask), mask, targets)
+    found = network.logits(network.decode_targets(network.encode(tokens, mask), mask, targets))
     torch.testing.assert_close(found[targets >= 0], expected[targets >= 0], rtol=0, atol=1e-4)
 
 
@@ -80,7 +80,7 @@ def test_steps_have_the_numbers_of_whole_texts(network):
     written = torch.full((3, beams, 1), network.start_token)
     encoded, rows = network.encode(tokens, mask), torch.arange(3).repeat_interleave(beams)
     for step in range(5):
-        whole = network.decode(encoded[rows], mask[rows], written.flatten(0, 1))[:, -1].log_softmax(-1)
+        whole = network.logits(network.decode(encoded[rows], mask[rows], written.flatten(0, 1))[:, -1]).log_softmax(-1)
         torch.testing.assert_close(found.flatten(0, 1), whole, rtol=0, atol=1e-4)
         parent = torch.tensor([[0, 0], [1, 0], [1, 1]]) if step % 2 else torch.tensor([[0, 1], [0, 0], [1, 0]])
         token = torch.randint(3, 50, (3, beams), generator=torch.Generator().manual_seed(step))
@@ -117,7 +117,8 @@ def test_the_bundled_rewriter_has_the_numbers_of_transformers_in_eight_bits():
     )
     encoded = theirs.encode(tokens, mask)
     assert torch.equal(network.encode(tokens, mask), encoded)
-    assert torch.equal(network.decode(encoded, mask, tokens), theirs.decode(encoded, mask, tokens))
+    logits = network.logits(network.decode(encoded, mask, tokens))
+    assert torch.equal(logits, theirs.decode(encoded, mask, tokens))
 
 
 def test_an_embedding_in_eight_bits_has_the_stored_values(tmp_path):
