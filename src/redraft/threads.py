@@ -14,9 +14,9 @@ MOST = 4  # more threads share too little work: a step of the search takes about
 _SPIN = "20000"
 
 
-# Compiled kernels that oneDNN keeps, one for each shape of a product. With its default of 1,024, a process takes 240 MB
-# more after 260 sentences, and is not faster.
-_KERNELS = "64"
+# Compiled kernels that oneDNN keeps, one for each shape of a product. With its default of 1,024, a process takes 270 MB
+# more after 700 sentences, and is not faster.
+_KERNELS = "24"
 
 
 def set_library_limits() -> None:

@@ -126,16 +126,18 @@ class _Attention(nn.Module):
     def __init__(self, config: BertShape) -> None:
         super().__init__()
         size = config.hidden_size
-        self.heads, self.dropout = config.num_attention_heads, config.attention_probs_dropout_prob
+        self.heads = config.num_attention_heads
         self.self = nn.ModuleDict({name: nn.Linear(size, size) for name in ("query", "key", "value")})
+        self.self["dropout"] = nn.Dropout(config.attention_probs_dropout_prob)
         self.output = _Output(config, size)
 
     def forward(self, state: Tensor, mask: Tensor | None) -> Tensor:
         query, key, value = (
-            linear(state).unflatten(-1, (self.heads, -1)).transpose(1, 2) for linear in self.self.values()
+            self.self[name](state).unflatten(-1, (self.heads, -1)).transpose(1, 2) for name in ("query", "key", "value")
         )
+        dropout: Any = self.self["dropout"]
         found = nn.functional.scaled_dot_product_attention(
-            query, key, value, mask, dropout_p=self.dropout if self.training else 0.0
+            query, key, value, mask, dropout_p=dropout.p if self.training else 0.0
         )
         output: Tensor = self.output(found.transpose(1, 2).flatten(2), state)
         return output

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from redraft.cooperative_scheduling import yield_point
-from redraft.decode.encoder_decoder import encoder_decoder
+from redraft.decode.encoder_decoder import EncoderDecoder, encoder_decoder, row_parts
 from redraft.decode.rewriter_network import RewriterNetwork
 
-_POSITIONS, _POSITIONS_GPU = 256, 8192  # scored together
+_POSITIONS, _POSITIONS_GPU = 1024, 8192  # read together
 _AHEAD = 8  # draft tokens among which a token that differs from the draft is looked for
 
 
@@ -85,13 +85,22 @@ def write_greedily(
             # Padding comes last, where the causal decoder never looks.
             tokens = torch.tensor([[*row, *[start] * (width - len(row))] for row in shown], device=encoded.device)
             index = torch.tensor(rows, device=encoded.device)
-            logits = network.decode(encoded[index], mask[index], tokens)[:, known:].float()
-            value, best = logits.max(-1)
-            log_prob = (value - logits.logsumexp(-1)).tolist()
-            for row, size, best_tokens, log_probs in zip(rows, map(len, shown), best.tolist(), log_prob, strict=True):
+            best, log_prob = _most_likely(network, network.decode(encoded[index], mask[index], tokens)[:, known:])
+            for row, size, best_tokens, log_probs in zip(rows, map(len, shown), best, log_prob, strict=True):
                 new = slice(len(texts[row].tokens) - known, size - known)
                 texts[row].extend(best_tokens[new], log_probs[new], ends)
     return texts
+
+
+def _most_likely(network: EncoderDecoder, states: Tensor) -> tuple[list[list[int]], list[list[float]]]:
+    """(batch, token) each: the most likely token that follows, and its log-probability."""
+    found = []
+    for part in row_parts(states):
+        logits = network.logits(part).float()
+        value, best = logits.max(-1)
+        found.append((best, value - logits.logsumexp(-1)))
+    tokens, log_probs = (torch.cat(parts).view(states.shape[:2]).tolist() for parts in zip(*found, strict=True))
+    return tokens, log_probs
 
 
 def _groups(rows: Sequence[int], texts: Sequence[GreedyText], most: int) -> Iterator[list[int]]:

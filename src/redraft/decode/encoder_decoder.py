@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from redraft.decode.rewriter_network import RewriterNetwork
 
+_ROWS, _ROWS_GPU = 256, 8192
 IGNORED = -100  # a target that is padding, as in transformers
 
 
@@ -30,16 +32,20 @@ class EncoderDecoder(Protocol):
         ...
 
     def decode(self, encoded: Tensor, mask: Tensor, tokens: Tensor) -> Tensor:
-        """(batch, token, vocab): logits of what follows each token of the outputs."""
+        """(batch, token, …): the states after each token of the outputs."""
         ...
 
     def decode_targets(self, encoded: Tensor, mask: Tensor, targets: Tensor) -> Tensor:
-        """(batch, token, vocab): logits of each target, given those before it; IGNORED targets are padding."""
+        """(batch, token, …): the state before each target; IGNORED targets are padding."""
+        ...
+
+    def logits(self, states: Tensor) -> Tensor:
+        """(row, vocab): scores of the tokens that follow each row of states."""
         ...
 
 
 class TransformersEncoderDecoder:
-    """A model of transformers."""
+    """A model of transformers. What it calls states are the logits: not every model computes them separately."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -64,9 +70,17 @@ class TransformersEncoderDecoder:
     def decode_targets(self, encoded: Tensor, mask: Tensor, targets: Tensor) -> Tensor:
         return self.decode(encoded, mask, shifted(self._model, targets))
 
+    def logits(self, states: Tensor) -> Tensor:
+        return states
+
 
 def encoder_decoder(model: Any) -> EncoderDecoder:
     return model if isinstance(model, RewriterNetwork) else TransformersEncoderDecoder(model)
+
+
+def row_parts(rows: Tensor) -> Sequence[Tensor]:
+    """(batch, token, …) → (row, …) in parts: the scores of all tokens take 64 KB a row."""
+    return rows.flatten(0, 1).split(_ROWS_GPU if rows.is_cuda else _ROWS)
 
 
 def shifted(model: Any, targets: Tensor) -> Tensor:

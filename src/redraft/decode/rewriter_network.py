@@ -104,12 +104,12 @@ class RewriterNetwork(nn.Module):
         return [Sources(keys, values, attended) for keys, values in read]
 
     def decode(self, encoded: Tensor, mask: Tensor, tokens: Tensor) -> Tensor:
-        """(batch, token, vocab): logits of what follows each token."""
-        logits, _ = self.continue_texts(self.sources(encoded, mask), tokens, None)
-        return logits
+        """(batch, token, hidden): the states after each token."""
+        states, _ = self.continue_texts(self.sources(encoded, mask), tokens, None)
+        return states
 
     def decode_targets(self, encoded: Tensor, mask: Tensor, targets: Tensor) -> Tensor:
-        """(batch, token, vocab): logits of each target, given those before it; negative targets are padding."""
+        """(batch, token, hidden): the state before each target; negative targets are padding."""
         start = targets.new_full((len(targets), 1), self.start_token)
         before = torch.cat([start, targets[:, :-1]], 1)
         return self.decode(encoded, mask, before.masked_fill(before < 0, self.config.pad_token_id))
@@ -117,15 +117,19 @@ class RewriterNetwork(nn.Module):
     def continue_texts(
         self, sources: list[Sources], tokens: Tensor, past: list[Past] | None
     ) -> tuple[Tensor, list[Past]]:
-        """Logits after each of `tokens`, (row, token), which follow those of `past`; a source for each row."""
+        """The states after each of `tokens`, (row, token), which follow those of `past`; a source for each row."""
         decoder = self.model.decoder
         state = decoder.embed(self.model.shared(tokens), past[0].keys.shape[2] if past else 0)
         present = []
         for place, (layer, read) in enumerate(zip(decoder.layers, sources, strict=True)):
             state, known = layer(state, read, past[place] if past else None)
             present.append(known)
-        logits: Tensor = self.lm_head(decoder.layer_norm(state)).add_(self.final_logits_bias)
-        return logits, present
+        return decoder.layer_norm(state), present
+
+    def logits(self, states: Tensor) -> Tensor:
+        """(…, hidden) → (…, vocab): scores of the tokens that follow."""
+        scores: Tensor = self.lm_head(states)
+        return scores.add_(self.final_logits_bias[0])
 
 
 class _Sides(nn.Module):

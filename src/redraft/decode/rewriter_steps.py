@@ -27,8 +27,8 @@ class RewriterSteps:
         return self.step(torch.full((len(sources), beams), self._network.start_token, device=self._network.device))
 
     def step(self, tokens: Tensor) -> Tensor:
-        logits, self._past = self._network.continue_texts(self._sources, tokens.reshape(-1, 1), self._past)
-        return torch.log_softmax(logits[:, -1].float(), -1).view(*tokens.shape, -1)
+        states, self._past = self._network.continue_texts(self._sources, tokens.reshape(-1, 1), self._past)
+        return torch.log_softmax(self._network.logits(states[:, -1]).float(), -1).view(*tokens.shape, -1)
 
     def reorder(self, parent: Tensor) -> None:
         batch, beams = parent.shape

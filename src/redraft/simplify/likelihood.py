@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
 
-from redraft.align.trained_aligner import length_batches
 from redraft.cooperative_scheduling import yield_point
-from redraft.decode.encoder_decoder import IGNORED, encoder_decoder
+from redraft.decode.encoder_decoder import IGNORED, encoder_decoder, row_parts
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.token_rows import padded
 
-_POSITIONS, _POSITIONS_GPU = 256, 8192  # scored together: each has scores of all tokens
+BATCH, BATCH_GPU = 64, 256  # texts scored together
 
 
 def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """log p(text | source) of each (source, text), summed over tokens; −∞ if a text is too long for the model."""
     room = redrafter.room
-    sizes = input_lengths(redrafter, pairs)
-    order = sorted((at for at, size in enumerate(sizes) if room is None or size <= room), key=sizes.__getitem__)
+    fit = [at for at, size in enumerate(input_lengths(redrafter, pairs)) if room is None or size <= room]
+    order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of similar length share a batch
     scores = [-math.inf] * len(pairs)
-    most = _POSITIONS if redrafter.model.device.type == "cpu" else _POSITIONS_GPU
-    for group in length_batches(order, sizes, most):
+    size = BATCH if redrafter.model.device.type == "cpu" else BATCH_GPU
+    for start in range(0, len(order), size):
         yield_point()
+        group = order[start : start + size]
         for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
             scores[at] = score
     return scores
@@ -54,7 +54,8 @@ def _scored(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[floa
     tokens, mask, targets = (rows.to(model.device) for rows in (*read, written))
     encoded = network.encode(tokens, mask)
     rows = torch.tensor([known.index(source) for source in sources], device=model.device)
-    return _summed(network.decode_targets(encoded[rows], mask[rows], targets), targets)
+    states = network.decode_targets(encoded[rows], mask[rows], targets)
+    return _summed((network.logits(part) for part in row_parts(states)), targets)
 
 
 def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], texts: Sequence[str]) -> list[float]:
@@ -71,12 +72,14 @@ def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], tex
         targets[row, len(one) : size] = torch.tensor(other)
     tokens, targets, mask = (tensor.to(model.device) for tensor in (tokens, targets, mask))
     logits = model(input_ids=tokens, attention_mask=mask).logits
-    return _summed(logits[:, :-1], targets[:, 1:])
+    return _summed(row_parts(logits[:, :-1]), targets[:, 1:])
 
 
-def _summed(logits: torch.Tensor, targets: torch.Tensor) -> list[float]:
-    """The log-probability of each row's targets; IGNORED is no target."""
-    logits, wanted = logits.float(), targets >= 0
-    found = logits.gather(-1, targets.clamp(min=0)[..., None])[..., 0] - logits.logsumexp(-1)
-    scores: list[float] = found.masked_fill(~wanted, 0.0).sum(1).tolist()
+def _summed(parts: Iterable[torch.Tensor], targets: torch.Tensor) -> list[float]:
+    """The log-probability of each row's targets, from logits in the parts of `row_parts`; IGNORED is no target."""
+    found = []
+    for part, wanted in zip(parts, row_parts(targets), strict=True):
+        logits = part.float()
+        found.append(logits.gather(-1, wanted.clamp(min=0)[:, None])[:, 0] - logits.logsumexp(-1))
+    scores: list[float] = torch.cat(found).view(targets.shape).masked_fill(targets < 0, 0.0).sum(1).tolist()
     return scores
