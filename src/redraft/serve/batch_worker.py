@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 from redraft.cooperative_scheduling import yield_point
 from redraft.plan.edits import EditPlan
+from redraft.plan.planner import bundled_word_frequency
 from redraft.plan.user_constraints import UserConstraints
 from redraft.serve.limits import Limits
 from redraft.serve.schemas import WordChoices
+from redraft.serve.suggestions import Suggestion, suggestions_of
 from redraft.serve.word_choices import words_with_choices
 from redraft.simplify.simplifier import PlannedText, Simplifier
 
@@ -19,10 +21,10 @@ from redraft.simplify.simplifier import PlannedText, Simplifier
 class BatchSettings:
     """Settings shared by all sentences of a batch."""
 
-    task: Literal["plan", "simplify"]
+    task: Literal["plan", "simplify", "suggest"]
     strength: str | float
-    style: str | None
-    constraints: UserConstraints | None
+    style: str | None = None
+    constraints: UserConstraints | None = None
     candidates: int = 1
     trace: bool = False
 
@@ -55,6 +57,7 @@ class BatchWorker:
 
     def __init__(self, simplifier: Simplifier, limits: Limits) -> None:
         self._simplifier, self._limits = simplifier, limits
+        self._word_frequency = bundled_word_frequency()
 
     def __call__(self, items: Sequence[WorkItem], settings: BatchSettings) -> list[Any]:
         planning: dict[str, Any] = {
@@ -65,6 +68,9 @@ class BatchWorker:
         if settings.task == "plan":
             sources = [item.plan.source for item in items]
             return [self._predicted_plan(planned) for planned in self._simplifier.planned(sources, **planning)]
+        if settings.task == "suggest":
+            sources = [item.plan.source for item in items]
+            return [self._suggestions(planned) for planned in self._simplifier.planned(sources, quick=True, **planning)]
         texts = [item.plan if item.use_plan else item.plan.source for item in items]
         trace = self._limits.max_trace if settings.trace else False
         return list(
@@ -77,3 +83,7 @@ class BatchWorker:
         yield_point()
         words = words_with_choices(planned.plan.source, self._simplifier.planner)
         return PredictedPlan(planned.plan, planned.unchanged, words)
+
+    def _suggestions(self, planned: PlannedText) -> tuple[Suggestion, ...]:
+        yield_point()
+        return suggestions_of(planned, self._word_frequency)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from redraft.errors import ConfigError, PlanError, shown
+from redraft.errors import ConfigError, LimitExceeded, PlanError, shown
 from redraft.plan.edits import EditPlan
 from redraft.plan.planner import Planner
 from redraft.plan.prediction import Levels
@@ -70,7 +70,7 @@ def _request_sentence(sentence: SentenceInput, place: str, limits: Limits) -> Re
 
 def _check_sentence(place: str, source: str, limits: Limits) -> None:
     if len(source) > limits.max_sentence:
-        raise ConfigError(
+        raise LimitExceeded(
             f"{place}: the sentence {shown(source)} has {len(source):,} characters, "
             f"and the limit is {limits.max_sentence:,}.",
             "Divide it with full stops or line breaks.",
@@ -147,4 +147,4 @@ def check_evaluation(request: EvaluateRequest, limits: Limits) -> None:
 
 def _check_count(place: str, noun: str, count: int, limit: int) -> None:
     if count > limit:
-        raise ConfigError(f"{place}: {count:,} {noun}, and the limit is {limit:,}.", f"Send at most {limit:,}.")
+        raise LimitExceeded(f"{place}: {count:,} {noun}, and the limit is {limit:,}.", f"Send at most {limit:,}.")

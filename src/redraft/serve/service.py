@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,15 @@ from redraft.decode.result import Candidate, Result
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.fkgl import Fkgl
 from redraft.evaluate.scores import score
-from redraft.plan.edits import EditPlan
+from redraft.plan.edits import EditPlan, Strength
 from redraft.serve import schemas
 from redraft.serve.batch_worker import BatchSettings, BatchWorker, PredictedPlan, WorkItem
 from redraft.serve.batcher import Batcher
+from redraft.serve.languagetool.check_request import CheckRequest
+from redraft.serve.languagetool.matches import CheckedSentence, check_answer
 from redraft.serve.limits import Limits
 from redraft.serve.log_escaping import escape_control
+from redraft.serve.recently_used import RecentlyUsed
 from redraft.serve.request_checks import (
     RequestSentence,
     check_evaluation,
@@ -28,6 +31,7 @@ from redraft.serve.request_checks import (
     sentences_of_text,
     user_constraints_of,
 )  # fmt: skip
+from redraft.serve.suggestions import Suggestion
 from redraft.simplify.simplifier import Simplifier
 from redraft.text.words import split_words
 
@@ -44,6 +48,7 @@ class Service:
         )
         self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
         self._fkgl = Fkgl()
+        self._recent = RecentlyUsed[tuple[str, Strength], tuple[Suggestion, ...]](limits.cached_sentences)
 
     async def plan(self, request: schemas.PlanRequest) -> schemas.PlanResponse:
         sentences = sentences_of_text(request.text, self.limits)
@@ -95,6 +100,17 @@ class Service:
             ),
         )
 
+    async def check(self, request: CheckRequest) -> dict[str, Any]:
+        """The answer of LanguageTool; sentences that were checked before are not planned again."""
+        sentences = sentences_of_text(request.text.plain, self.limits)
+        known = await self._suggestions({one.source: one for one in sentences if one.item}, request.strength)
+        checked, at = [], 0
+        for sentence in sentences:
+            at += len(sentence.space)
+            checked.append(CheckedSentence(at, sentence.source, known.get(sentence.source, ())))
+            at += len(sentence.source)
+        return check_answer(request, checked)
+
     def readability(self, request: schemas.ReadabilityRequest) -> schemas.Readability:
         check_readability(request, self.limits)
         return self._readability(request.before, request.after)
@@ -104,6 +120,18 @@ class Service:
         corpus = Corpus("the request", "", request.sources, request.references)
         scores = score(request.outputs, corpus, samples=0)
         return schemas.EvaluateResponse(figures={name: figure.value for name, figure in scores.figures.items()})
+
+    async def _suggestions(
+        self, sentences: Mapping[str, RequestSentence], strength: Strength
+    ) -> dict[str, tuple[Suggestion, ...]]:
+        remembered = {source: self._recent.get((source, strength)) for source in sentences}
+        known = {source: found for source, found in remembered.items() if found is not None}
+        rest = [sentence for source, sentence in sentences.items() if source not in known]
+        found = await self._compute(rest, BatchSettings(task="suggest", strength=strength))
+        for sentence, suggestions in zip(rest, found, strict=True):
+            known[sentence.source] = suggestions
+            self._recent.put((sentence.source, strength), suggestions)
+        return known
 
     async def _compute(self, sentences: Sequence[RequestSentence], settings: BatchSettings) -> list[Any]:
         items = [sentence.item for sentence in sentences if sentence.item]
