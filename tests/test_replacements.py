@@ -42,10 +42,16 @@ def test_an_edit_that_changes_nothing_has_no_range():
     assert replacement_of("He ran.", Edit.delete("walked")) is None
 
 
-WORDS = st.lists(st.sampled_from(["a", "an", "The", "old", "Apple", "é", "e\u0301a", "😀", "and", ",", "(", ")", "x-ray", "."]))
+WORDS = st.lists(
+    st.sampled_from(["a", "an", "The", "old", "Apple", "é", "e\u0301a", "😀", "and", ",", "(", ")", "x-ray", "."])
+)
 
 
-@given(words=WORDS.filter(bool), number=st.integers(0, 30), targets=st.lists(st.sampled_from(["hour", "a lot", "one", "Big"]), max_size=2))
+@given(
+    words=WORDS.filter(bool),
+    number=st.integers(0, 30),
+    targets=st.lists(st.sampled_from(["hour", "a lot", "one", "Big"]), max_size=2),
+)
 def test_applying_a_replacement_makes_the_edit(words, number, targets):
     source = " ".join(words)
     word = split_words(source)[number % len(split_words(source))]

@@ -83,9 +83,7 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     detail: Any = error.detail
     if not isinstance(detail, dict):
         detail = {"problem": _HTTP_MESSAGES.get(error.status_code, f"{detail}."), "hint": _SEE_DOCS}
-    return error_response(
-        error.status_code, detail["problem"], detail["hint"], error.headers, path=request.url.path
-    )
+    return error_response(error.status_code, detail["problem"], detail["hint"], error.headers, path=request.url.path)
 
 
 def http_error(status: int, problem: str, hint: str) -> HTTPException:

@@ -115,7 +115,7 @@ def _text(parameters: Mapping[str, Any]) -> AnnotatedText:
         try:
             data = json.loads(data)
         except (ValueError, RecursionError):
-            raise ConfigError("'data' is not JSON.", 'Write for example {"annotation": [{"text": "A house"}]}.') from None
+            raise ConfigError("'data' is not JSON.", 'Write {"annotation": [{"text": "A house"}]}.') from None
     annotation = data.get("annotation") if isinstance(data, dict) else None
     if isinstance(data, dict) and annotation is None and "text" in data:
         return AnnotatedText([TextPart(_string(data["text"], "data.text"))])
