@@ -107,6 +107,11 @@ def _add_api(app: FastAPI, service: Service, *, needs_key: bool) -> None:
         """Rewrite a text, or sentences with edits."""
         return await _cancel_on_disconnect(request, service.simplify(body))
 
+    @app.post("/v1/check", response_model=schemas.CheckResponse, responses=responses, dependencies=dependencies)
+    async def check(body: schemas.CheckRequest, request: Request) -> Any:
+        """Check sentences that others wrote: edits carried out, words missing, meaning, hard places."""
+        return await _cancel_on_disconnect(request, service.check(body))
+
     @app.post("/v1/diagnose", response_model=schemas.DiagnoseResponse, responses=responses, dependencies=dependencies)
     def diagnose(body: schemas.DiagnoseRequest) -> Any:
         """Hard words and long sentences, and how easy the text is to read; nothing is rewritten."""
@@ -131,7 +136,7 @@ def _add_languagetool(app: FastAPI, service: Service, key: ApiKey) -> None:
         parameters = parameters_of(await request.body(), request.url.query)
         if not key.is_in(request.headers) and not key.is_key(str(parameters.get("apiKey", ""))):
             raise http_error(403, "the API key is missing or wrong.", "Send it as 'apiKey'.")
-        return await _cancel_on_disconnect(request, service.check(read_check_request(parameters)))
+        return await _cancel_on_disconnect(request, service.languagetool_check(read_check_request(parameters)))
 
     @app.get("/v2/languages", include_in_schema=False)
     async def languages() -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from redraft.cooperative_scheduling import yield_point
-from redraft.plan.edits import EditPlan
+from redraft.plan.edits import DEFAULT_STRENGTH, EditPlan
 from redraft.plan.planner import bundled_word_frequency
 from redraft.plan.user_constraints import UserConstraints
 from redraft.serve.limits import Limits
@@ -21,26 +21,31 @@ from redraft.simplify.simplifier import PlannedText, Simplifier
 class BatchSettings:
     """Settings shared by all sentences of a batch."""
 
-    task: Literal["plan", "simplify", "suggest"]
-    strength: str | float
+    task: Literal["plan", "simplify", "suggest", "check"]
+    strength: str | float = DEFAULT_STRENGTH
     style: str | None = None
     constraints: UserConstraints | None = None
     candidates: int = 1
     trace: bool = False
+    keep: tuple[str, ...] = ()  # task "check"
 
 
 @dataclass(frozen=True)
 class WorkItem:
-    """One sentence. `use_plan`: apply the plan as given, even an empty one; otherwise predict a plan."""
+    """One sentence. `use_plan`: apply the plan as given, even an empty one; otherwise predict a plan.
+
+    `output`: what was written for it, to be checked.
+    """
 
     plan: EditPlan
     use_plan: bool = False
+    output: str = ""
 
     @property
     def size(self) -> int:
         """Rough cost: characters of the sentence and of the phrases of its edits."""
         phrases = (phrase for edit in self.plan.edits for phrase in (edit.phrase, *edit.targets))
-        return len(self.plan.source) + sum(map(len, phrases))
+        return len(self.plan.source) + len(self.output) + sum(map(len, phrases))
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,9 @@ class BatchWorker:
         if settings.task == "plan":
             sources = [item.plan.source for item in items]
             return [self._predicted_plan(planned) for planned in self._simplifier.planned(sources, **planning)]
+        if settings.task == "check":
+            pairs = [(item.plan, item.output) for item in items]
+            return list(self._simplifier.judged(pairs, keep=settings.keep))
         if settings.task == "suggest":
             sources = [item.plan.source for item in items]
             return [self._suggestions(planned) for planned in self._simplifier.planned(sources, quick=True, **planning)]

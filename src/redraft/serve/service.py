@@ -27,6 +27,7 @@ from redraft.serve.request_checks import (
     check_plan_settings,
     check_readability,
     check_search,
+    pairs_to_check,
     request_sentences,
     sentences_of_text,
     sentences_to_diagnose,
@@ -102,7 +103,12 @@ class Service:
             ),
         )
 
-    async def check(self, request: CheckRequest) -> dict[str, Any]:
+    async def check(self, request: schemas.CheckRequest) -> schemas.CheckResponse:
+        settings = BatchSettings(task="check", keep=tuple(request.keep))
+        results = await self._compute(pairs_to_check(request, self.limits), settings)
+        return schemas.CheckResponse(sentences=[self._checked_sentence(result) for result in results])
+
+    async def languagetool_check(self, request: CheckRequest) -> dict[str, Any]:
         """The answer of LanguageTool; sentences that were checked before are not planned again."""
         sentences = sentences_of_text(request.text.plain, self.limits)
         known = await self._suggestions({one.source: one for one in sentences if one.item}, request.strength)
@@ -120,9 +126,7 @@ class Service:
                 schemas.DiagnosedSentence(
                     space=one.space,
                     source=one.source,
-                    hard=[
-                        schemas.HardPlace(**asdict(place)) for place in hard_places(one.source, self._word_frequency)
-                    ],
+                    hard=self._hard_places(one.source),
                 )
                 for one in sentences
             ],
@@ -138,6 +142,19 @@ class Service:
         corpus = Corpus("the request", "", request.sources, request.references)
         scores = score(request.outputs, corpus, samples=0)
         return schemas.EvaluateResponse(figures={name: figure.value for name, figure in scores.figures.items()})
+
+    def _checked_sentence(self, result: Result) -> schemas.CheckedSentence:
+        best = _simplified_candidate(result.candidates[0])
+        return schemas.CheckedSentence(
+            edits=best.edits,
+            not_done=best.not_done,
+            missing=result.missing,
+            meaning=best.meaning,
+            hard=self._hard_places(result.text),
+        )
+
+    def _hard_places(self, sentence: str) -> list[schemas.HardPlace]:
+        return [schemas.HardPlace(**asdict(place)) for place in hard_places(sentence, self._word_frequency)]
 
     async def _suggestions(
         self, sentences: Mapping[str, RequestSentence], strength: Strength

@@ -224,6 +224,21 @@ class Simplifier:
         groups = iter(lambda: list(islice(checked, _MAX_PLANNED)), [])
         return (one for some in groups for one in self._plan(some, call, quick))
 
+    def judged(self, pairs: Iterable[tuple[EditPlan, str]], *, keep: Sequence[str] = ()) -> Iterator[Result]:
+        """Results for texts that other programs or people wrote for these plans: verdicts, missing words, meaning.
+
+        `keep` are words that a text must have if its source has them.
+        """
+        waiting = iter(pairs)
+        while some := list(islice(waiting, _MAX_PLANNED)):
+            meanings = (
+                self.check.check(((plan.source, text) for plan, text in some), stays=keep) if self.check else None
+            )
+            for plan, text in some:
+                verdicts = tuple(judge(plan, text))
+                candidate = Candidate(text, 0.0, 0.0, verdicts, (), False, meaning=next(meanings) if meanings else None)
+                yield Result(plan.source, (candidate,), plan=plan)
+
     def _rewrite_each(
         self, texts: Sequence[Text], call: _Settings, batch_size: int, trace: bool | int
     ) -> list[Result | RedraftError]:
