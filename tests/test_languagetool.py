@@ -30,7 +30,7 @@ TEXT = "They purchased forty vehicles. The old house was sold."
 HARD = "The apprehension of the beneficiaries was great."  # has hard words, which need no planner
 LONG = " ".join(["The old house was sold"] * 6) + "."
 FORM = "application/x-www-form-urlencoded"
-SMALL = Limits(max_characters=200, max_sentences=3, max_sentence=100, max_body=2000, queue=4, cached_sentences=2)
+SMALL = Limits(max_characters=200, max_sentences=3, max_sentence=100, max_body=2000, queue=4, cached_characters=25)
 
 
 def opened(simplifier, **options):
@@ -156,12 +156,14 @@ def test_a_split_of_a_long_sentence_is_named_once(simplifier):
 # Requests as the clients make them.
 
 
-def test_libreoffice(whole):
-    """lingucomponent/source/spellcheck/languagetool: strictly encoded text, then the language, then the account."""
-    body = f"text={quote(TEXT, safe='-._~')}&language=en-US&username=me&apiKey=key"
-    answer = whole.post("/v2/check", content=body, headers={"Content-Type": FORM})
+@pytest.mark.parametrize("encode", [lambda text: quote(text, safe="-._~"), str], ids=["24.2", "7.4"])
+def test_libreoffice(whole, encode):
+    """Its form: the text, strictly encoded or (7.4) not at all, then the language, then the account."""
+    text = "\U0001f600 Café: they purchased forty vehicles."
+    body = f"text={encode(text)}&language=en-US&username=me&apiKey=key"
+    answer = whole.post("/v2/check", content=body.encode(), headers={"Content-Type": FORM})
     (match,) = answer.json()["matches"]
-    assert TEXT[match["offset"] : match["offset"] + match["length"]] == "purchased"
+    assert in_utf16(text, match) == "purchased"
     assert [one["value"] for one in match["replacements"]] == ["bought"]
     assert match["rule"]["category"]["id"] == "STYLE"  # underlined in blue, as advice
 
@@ -502,10 +504,14 @@ def test_few_sentences_are_remembered(scripted):
 
 
 def test_recently_used():
-    remembered = RecentlyUsed(2)
-    for key in "abac":
+    remembered = RecentlyUsed(4, size=len)
+    for key in ("aa", "b", "aa", "cc", "long key"):
+        assert remembered.get("long key") is None
         remembered.put(key, key.upper())
-    assert [remembered.get(key) for key in "abc"] == ["A", None, "C"]
+    assert [remembered.get(key) for key in ("aa", "b", "cc", "long key")] == [None, None, None, None]
+    for key in ("aa", "b", "aa", "cc"):
+        remembered.put(key, key.upper())
+    assert [remembered.get(key) for key in ("aa", "b", "cc")] == ["AA", None, "CC"]
 
 
 def test_quick_plans_need_no_pass_of_the_model(simplifier, monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -10,11 +10,12 @@ Value = TypeVar("Value")
 
 
 class RecentlyUsed(Generic[Key, Value]):
-    """A dictionary of at most `most` entries; the one that was not used for the longest time is dropped first."""
+    """A dictionary whose keys have at most the size `most` together; those not used for the longest time are dropped."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, most: int, size: Callable[[Key], int]) -> None:
+        self._most, self._size = most, size
         self._values: dict[Key, Value] = {}  # in the order of use
+        self._total = 0
 
     def get(self, key: Key) -> Value | None:
         value = self._values.pop(key, None)
@@ -23,7 +24,11 @@ class RecentlyUsed(Generic[Key, Value]):
         return value
 
     def put(self, key: Key, value: Value) -> None:
+        if key not in self._values:
+            self._total += self._size(key)
         self._values.pop(key, None)
         self._values[key] = value
-        if len(self._values) > self._most:
-            del self._values[next(iter(self._values))]
+        while self._total > self._most:
+            oldest = next(iter(self._values))
+            del self._values[oldest]
+            self._total -= self._size(oldest)

@@ -49,7 +49,9 @@ class Service:
             BatchWorker(simplifier, limits), limits, size=lambda item: item.size
         )
         self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
-        self._recent = RecentlyUsed[tuple[str, Strength], tuple[Suggestion, ...]](limits.cached_sentences)
+        self._recent = RecentlyUsed[tuple[str, Strength], tuple[Suggestion, ...]](
+            limits.cached_characters, size=lambda key: len(key[0])
+        )
         self._word_frequency = bundled_word_frequency()
         self._figures = Readability(self._word_frequency).figures
 
