@@ -370,6 +370,18 @@ def test_variants_of_english(client, code, answered):
     assert answer["matches"]
 
 
+def test_replacements_have_the_spelling_of_the_language(whole):
+    def values(text, language):
+        matches = checked(whole, text, language=language, level="picky")
+        return {one["value"] for match in matches for one in match["replacements"]}
+
+    plain, british = "The hue of the vehicle was altered.", "The hue of the grey harbour was altered."
+    assert "color" in values(plain, "en-US")
+    assert "colour" in values(plain, "en-GB")
+    assert "colour" in values(british, "auto")
+    assert "color" in values(british, "en-US")
+
+
 def test_text_of_another_language_has_no_matches(whole):
     assert checked(whole, "Der Arzt hat das Verfahren gestern begonnen und dann wieder beendet.", language="auto") == []
 

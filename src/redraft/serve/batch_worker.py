@@ -15,6 +15,7 @@ from redraft.serve.schemas import WordChoices
 from redraft.serve.suggestions import Suggestion, suggestions_of
 from redraft.serve.word_choices import words_with_choices
 from redraft.simplify.simplifier import PlannedText, Simplifier
+from redraft.text.spelling import Spelling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,7 @@ class BatchSettings:
     task: Literal["plan", "simplify", "suggest", "check"]
     strength: str | float = DEFAULT_STRENGTH
     style: str | None = None
+    spelling: Spelling | None = None  # None: that of each sentence
     constraints: UserConstraints | None = None
     candidates: int = 1
     trace: bool = False
@@ -68,6 +70,7 @@ class BatchWorker:
         planning: dict[str, Any] = {
             "strength": settings.strength,
             "style": settings.style,
+            "spelling": settings.spelling,
             "constraints": settings.constraints,
         }
         if settings.task == "plan":

@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 
 class RecentlyUsed(Generic[Key, Value]):
-    """A dictionary whose keys have at most the size `most` together; those not used for the longest time are dropped."""
+    """A dictionary whose keys have at most the size `most` together; those not used for longest are dropped."""
 
     def __init__(self, most: int, size: Callable[[Key], int]) -> None:
         self._most, self._size = most, size

@@ -11,7 +11,7 @@ from redraft.decode.result import Candidate, Result
 from redraft.evaluate.corpora import Corpus
 from redraft.evaluate.readability import Readability
 from redraft.evaluate.scores import score
-from redraft.plan.edits import EditPlan, Strength
+from redraft.plan.edits import EditPlan
 from redraft.plan.planner import bundled_word_frequency
 from redraft.serve import schemas
 from redraft.serve.batch_worker import BatchSettings, BatchWorker, PredictedPlan, WorkItem
@@ -36,6 +36,7 @@ from redraft.serve.request_checks import (
 from redraft.serve.suggestions import Suggestion
 from redraft.simplify.simplifier import Simplifier
 from redraft.text.hard_places import hard_places
+from redraft.text.spelling import Spelling, spelling_of
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ class Service:
             BatchWorker(simplifier, limits), limits, size=lambda item: item.size
         )
         self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
-        self._recent = RecentlyUsed[tuple[str, Strength], tuple[Suggestion, ...]](
+        self._recent = RecentlyUsed[tuple[str, BatchSettings], tuple[Suggestion, ...]](
             limits.cached_characters, size=lambda key: len(key[0])
         )
         self._word_frequency = bundled_word_frequency()
@@ -60,7 +61,11 @@ class Service:
         user_constraints = user_constraints_of(request, sentences, self.limits)
         check_plan_settings(request, self._planner)
         settings = BatchSettings(
-            task="plan", strength=request.strength, style=request.style, constraints=user_constraints
+            task="plan",
+            strength=request.strength,
+            style=request.style,
+            spelling=_spelling(request, sentences),
+            constraints=user_constraints,
         )
         results = iter(await self._compute(sentences, settings))
         empty = PredictedPlan(EditPlan(""), None, [])
@@ -88,6 +93,7 @@ class Service:
             task="simplify",
             strength=request.strength,
             style=request.style,
+            spelling=_spelling(request, sentences),
             constraints=user_constraints,
             candidates=request.candidates,
             trace=request.trace,
@@ -113,7 +119,8 @@ class Service:
     async def languagetool_check(self, request: CheckRequest) -> dict[str, Any]:
         """The answer of LanguageTool; sentences that were checked before are not planned again."""
         sentences = sentences_of_text(request.text.plain, self.limits)
-        known = await self._suggestions({one.source: one for one in sentences if one.item}, request.strength)
+        settings = BatchSettings(task="suggest", strength=request.strength, spelling=request.spelling)
+        known = await self._suggestions({one.source: one for one in sentences if one.item}, settings)
         checked, at = [], 0
         for sentence in sentences:
             at += len(sentence.space)
@@ -159,15 +166,15 @@ class Service:
         return [schemas.HardPlace(**asdict(place)) for place in hard_places(sentence, self._word_frequency)]
 
     async def _suggestions(
-        self, sentences: Mapping[str, RequestSentence], strength: Strength
+        self, sentences: Mapping[str, RequestSentence], settings: BatchSettings
     ) -> dict[str, tuple[Suggestion, ...]]:
-        remembered = {source: self._recent.get((source, strength)) for source in sentences}
+        remembered = {source: self._recent.get((source, settings)) for source in sentences}
         known = {source: found for source, found in remembered.items() if found is not None}
         rest = [sentence for source, sentence in sentences.items() if source not in known]
-        found = await self._compute(rest, BatchSettings(task="suggest", strength=strength))
+        found = await self._compute(rest, settings)
         for sentence, suggestions in zip(rest, found, strict=True):
             known[sentence.source] = suggestions
-            self._recent.put((sentence.source, strength), suggestions)
+            self._recent.put((sentence.source, settings), suggestions)
         return known
 
     async def _compute(self, sentences: Sequence[RequestSentence], settings: BatchSettings) -> list[Any]:
@@ -182,6 +189,10 @@ class Service:
 
     def _text_figures(self, sentences: Sequence[str]) -> schemas.TextFigures:
         return schemas.TextFigures(**asdict(self._figures(sentences)))
+
+
+def _spelling(request: schemas.PlanSettings, sentences: Sequence[RequestSentence]) -> Spelling | None:
+    return request.spelling or spelling_of(" ".join(sentence.source for sentence in sentences))
 
 
 def _simplified_sentence(

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from redraft.errors import ConfigError, shown
 from redraft.plan.edits import DEFAULT_STRENGTH, Strength
 from redraft.serve.languagetool.annotated_text import AnnotatedText, TextPart
+from redraft.text.spelling import Spelling
 
 LANGUAGES = {  # code → name
     "en": "English",
@@ -23,6 +24,9 @@ LANGUAGES = {  # code → name
     "en-ZA": "English (South African)",
 }
 _DEFAULT_LANGUAGE = "en-US"
+_SPELLINGS: dict[str, Spelling] = {
+    "en-US": "american", "en-GB": "british", "en-AU": "british", "en-NZ": "british", "en-ZA": "british",
+}  # fmt: skip
 _STRENGTHS: dict[str, Strength] = {"default": DEFAULT_STRENGTH, "picky": "strong"}  # level → strength of the plans
 _MAX_FIELDS = 100
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -35,6 +39,7 @@ class CheckRequest:
     text: AnnotatedText
     language: str  # one of LANGUAGES
     strength: Strength
+    spelling: Spelling | None  # of replacements; None: that of each sentence
     enabled: frozenset[str]  # identifiers of rules and categories
     disabled: frozenset[str]
     enabled_only: bool
@@ -70,9 +75,11 @@ def read_check_request(parameters: Mapping[str, Any]) -> CheckRequest:
         raise ConfigError("rules or categories are disabled, and 'enabledOnly' is true.", "Leave out one of them.")
     if enabled_only and not enabled:
         raise ConfigError("'enabledOnly' is true, and no rule or category is enabled.", "Set 'enabledRules'.")
+    language = _language(parameters)
     return CheckRequest(
         text=_text(parameters),
-        language=_language(parameters),
+        language=language,
+        spelling=None if parameters.get("language") == "auto" else _SPELLINGS.get(language),
         strength=_STRENGTHS[level],
         enabled=enabled,
         disabled=disabled,
