@@ -425,6 +425,13 @@ def test_mistakes_are_named(client, parameters, said):
         assert said in error(answer, 400)
 
 
+@pytest.mark.parametrize("field", ["text", "language", "level"])
+@pytest.mark.parametrize("value", [1, ["en"], {"en": 1}, True])
+def test_json_of_the_wrong_type_is_named(client, field, value):
+    sent = {"text": "a", "language": "en", field: value}
+    assert f"'{field}' is " in error(client.post("/v2/check", json=sent), 400)
+
+
 @pytest.mark.parametrize(
     "body", [b"{", b"{" * 100_000, b'{"text": "\xff"}', b"&a=b" * 200, b'{"text": ' + b"9" * 5000 + b"}"]
 )

@@ -65,7 +65,7 @@ def parameters_of(body: bytes, query: str) -> dict[str, Any]:
 
 def read_check_request(parameters: Mapping[str, Any]) -> CheckRequest:
     """Other parameters of LanguageTool, such as `motherTongue`, are accepted and change nothing."""
-    level = parameters.get("level") or "default"
+    level = _string(parameters.get("level") or "default", "level")
     if level not in _STRENGTHS:
         raise ConfigError(f"'level' is {shown(level)}.", f"Use {' or '.join(_STRENGTHS)}.")
     enabled_only = str(parameters.get("enabledOnly", "")).lower() in ("true", "yes")
@@ -96,18 +96,18 @@ def _names(parameters: Mapping[str, Any], field: str) -> frozenset[str]:
 
 def _language(parameters: Mapping[str, Any]) -> str:
     """With "auto", the preferred variant of English. Unlisted variants, such as en-IN, are read as English."""
-    code = parameters.get("language")
+    code = _string(parameters.get("language") or "", "language")
     if not code:
         raise ConfigError("Missing 'language' parameter.", "Use a code such as en-US, or auto.")
     if code == "auto":
         preferred = _names(parameters, "preferredVariants")
         return next((known for known in LANGUAGES if known in preferred), _DEFAULT_LANGUAGE)
     if code in LANGUAGES:
-        return str(code)
-    if str(code).lower().partition("-")[0] == "en":
-        return next((known for known in LANGUAGES if known.lower() == str(code).lower()), "en")
+        return code
+    if code.lower().partition("-")[0] == "en":
+        return next((known for known in LANGUAGES if known.lower() == code.lower()), "en")
     raise ConfigError(
-        f"'{str(code)[:20]}' is not a language code known to redraft.", f"Language codes are {', '.join(LANGUAGES)}."
+        f"'{code[:20]}' is not a language code known to redraft.", f"Language codes are {', '.join(LANGUAGES)}."
     )
 
 
