@@ -23,6 +23,7 @@ class Limits:
     max_trace: int = 250_000  # numbers and strings in the trace of a sentence
     max_body: int = 1_000_000  # bytes
     queue: int = 256  # waiting sentences
+    cached_characters: int = 200_000  # of sentences whose suggestions are remembered
     batch: int = 16  # sentences per batch
     concurrent_batches: int = 4  # batches in progress, of which one is computed at a time
     wait_ms: float = 5  # milliseconds to wait for more sentences before a batch starts

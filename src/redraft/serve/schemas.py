@@ -94,6 +94,23 @@ class SimplifyRequest(PlanSettings):
         return self
 
 
+class CheckedPair(StrictModel):
+    """A sentence, and what another program or a person wrote for it."""
+
+    source: Text
+    output: Text
+    edits: list[Any] = Field([], description="requested edits as in plan files, each judged on the output")
+
+
+class CheckRequest(StrictModel):
+    model_config = _example(
+        sentences=[{"source": "You must pay by May.", "output": "You may pay by May.", "edits": [{"insert": "must"}]}]
+    )
+
+    sentences: list[CheckedPair]
+    keep: list[Text] = Field([], description="words and phrases that an output must have if its source has them")
+
+
 class DiagnoseRequest(StrictModel):
     """Either `text` or `sentences`, which are taken as they are."""
 
@@ -220,6 +237,22 @@ class HardPlace(StrictModel):
     end: int
     kind: str = Field(description="rare word, hard word or long sentence")
     why: str
+
+
+class CheckedSentence(StrictModel):
+    """What to look at before an output is used."""
+
+    edits: Edits = Field(description="the edits, each with its status")
+    not_done: Edits = Field(description="requested edits (those without a probability) that the output lacks")
+    missing: list[str] = Field(description="names, numbers and negations that the output lacks")
+    meaning: dict[str, Any] | None = Field(
+        description="meaning check: risk, alarm, words, why, spans; null if the service has no meaning check"
+    )
+    hard: list[HardPlace] = Field(description="hard places of the output")
+
+
+class CheckResponse(StrictModel):
+    sentences: list[CheckedSentence]
 
 
 class DiagnosedSentence(StrictModel):

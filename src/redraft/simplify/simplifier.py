@@ -40,7 +40,7 @@ from redraft.text.spelling import Spelling, spelling_of
 from redraft.text.word_frequency import WordFrequency
 
 _MAX_PLANNED = 2048  # texts planned together
-_ALTERNATIVES = 6  # targets of a predicted substitution, before they are ranked in their sentence
+_ALTERNATIVES, _QUICK_ALTERNATIVES = 6, 3  # targets of a predicted substitution, before they are ranked
 
 Auto = Literal["auto"]
 Text = str | EditPlan
@@ -218,15 +218,31 @@ class Simplifier:
         """The predicted plan of each text, with targets that fit its sentence."""
         return (one.plan for one in self.planned(sources, **settings))
 
-    def planned(self, sources: Iterable[str], **settings: Any) -> Iterator[PlannedText]:
+    def planned(self, sources: Iterable[str], *, quick: bool = False, **settings: Any) -> Iterator[PlannedText]:
         """The predicted plan of each text, and the reason if the text is not to be rewritten.
 
-        The pieces of a text that is too long for the model are planned separately.
+        The pieces of a text that is too long for the model are planned separately. A `quick` plan takes less than half
+        the time: fewer targets are considered, and neither the model nor the meaning check judges them.
         """
         checked = check_texts(sources, "sources")
         call = self._settings.with_changes(settings)
         groups = iter(lambda: list(islice(checked, _MAX_PLANNED)), [])
-        return (one for some in groups for one in self._plan(some, call))
+        return (one for some in groups for one in self._plan(some, call, quick))
+
+    def judged(self, pairs: Iterable[tuple[EditPlan, str]], *, keep: Sequence[str] = ()) -> Iterator[Result]:
+        """Results for texts that other programs or people wrote for these plans: verdicts, missing words, meaning.
+
+        `keep` are words that a text must have if its source has them.
+        """
+        waiting = iter(pairs)
+        while some := list(islice(waiting, _MAX_PLANNED)):
+            meanings = (
+                self.check.check(((plan.source, text) for plan, text in some), stays=keep) if self.check else None
+            )
+            for plan, text in some:
+                verdicts = tuple(judge(plan, text))
+                candidate = Candidate(text, 0.0, 0.0, verdicts, (), False, meaning=next(meanings) if meanings else None)
+                yield Result(plan.source, (candidate,), plan=plan)
 
     def _rewrite_each(
         self, texts: Sequence[Text], call: _Settings, batch_size: int, trace: bool | int
@@ -243,14 +259,14 @@ class Simplifier:
             halves = (texts[:middle], texts[middle:])
             return [outcome for half in halves for outcome in self._rewrite_each(half, call, batch_size, trace)]
 
-    def _plan(self, texts: Sequence[Text], call: _Settings) -> list[PlannedText]:
+    def _plan(self, texts: Sequence[Text], call: _Settings, quick: bool = False) -> list[PlannedText]:
         """The plan of each text, given or predicted."""
         plans = [text if isinstance(text, EditPlan) else EditPlan(text) for text in texts]  # refuses invalid strings
         given = [isinstance(text, EditPlan) for text in texts]
         reasons = [self._unchanged_reason(*pair) for pair in zip(plans, given, strict=True)]
         facts = list(zip(plans, given, reasons, strict=True))
         sources = [plan.source for plan, is_given, reason in facts if not is_given and reason is None]
-        predicted = self._predict(sources, call)
+        predicted = self._predict(sources, call, quick)
         planned = []
         for plan, is_given, reason in facts:
             if not is_given and reason is None:
@@ -268,16 +284,17 @@ class Simplifier:
             return None
         return ineligible_reason(plan.source, self._word_frequency)
 
-    def _predict(self, sources: Sequence[str], call: _Settings) -> Iterator[EditPlan]:
+    def _predict(self, sources: Sequence[str], call: _Settings, quick: bool) -> Iterator[EditPlan]:
         if self.planner is None:
             yield from (call.apply_constraints(EditPlan(source)) for source in sources)
             return
         pieces = [pieces_of(self.redrafter, source) for source in sources]
         plans = self.planner.plans(
             (piece for some in pieces for piece in some), strength=call.strength, style=call.style,
-            constraints=call.constraints, alternatives=_ALTERNATIVES, eligible=True,
+            constraints=call.constraints, alternatives=_QUICK_ALTERNATIVES if quick else _ALTERNATIVES, eligible=True,
         )  # fmt: skip
-        ranked = rank_targets(self.redrafter, plans, planner=self.planner, check=self.check)
+        check = None if quick else self.check
+        ranked = rank_targets(self.redrafter, plans, planner=self.planner, check=check, likelihood=not quick)
         for source, some in zip(sources, pieces, strict=True):
             plan = join_plans(source, list(islice(ranked, len(some))))
             yield with_spelling(plan, call.spelling or spelling_of(source))
