@@ -36,6 +36,7 @@ NO_TORCH = (
     "evaluate/*.py",
     *(f"fit/rewriter/{name}.py" for name in ("pair_files", "training_settings")),
     *(f"fit/planner/{name}.py" for name in ("common_name_table", "wordnet_tables")),
+    "serve/mcp_server.py",
     "cli/main.py",
 )  # fmt: skip
 

@@ -64,7 +64,8 @@ SNIPPETS = {page.name: snippets(page) for page in PAGES}
 
 
 ALL = [one for page in SNIPPETS.values() for one in page]
-NOT_RUN = ("make ", "pip install", "git clone", "accelerate launch --multi_gpu")  # CI does these, or has no GPUs
+# CI does these, or has no GPUs.
+NOT_RUN = ("make ", "pip install", "git clone", "docker ", "accelerate launch --multi_gpu")
 # Commands that are "run small" have the options of the page, except for these.
 SMALLER = [
     (r"--trials \d+", "--trials 1"),

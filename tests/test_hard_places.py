@@ -27,6 +27,7 @@ def found(sentence: str) -> list[tuple[str, str]]:
      ["physician", "commenced", "notwithstanding", "apprehension"]),
     ("The kitchens were cleaned and the vehicles washed.", []),  # as frequent as "kitchen"
     ("She wrote to info@physician.org and to Notwithstanding Apprehension by e-mail.", []),  # address, name, two words
+    ("Northfield remunerates.", ["remunerates"]),  # a name at the start
     ("“😀 Remuneration” is paid.", ["Remuneration"]),
     ("", []),
 ])  # fmt: skip

@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from free_ports import free_port
 from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
-from redraft.cli.serve import _batch_for
+from redraft.cli.served_models import default_batch
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.errors import ConfigError
 from redraft.models import bundled
@@ -503,7 +503,7 @@ def test_missing_packages_are_named_with_the_install_command(command, monkeypatc
 def test_the_command_starts_the_service(command, monkeypatch):
     started = []
     monkeypatch.setattr("uvicorn.Server.run", lambda server: started.append(server.config))
-    monkeypatch.setattr("redraft.cli.serve._load", lambda _: Held())
+    monkeypatch.setattr("redraft.cli.serve.load_simplifier", lambda *_: Held())
     monkeypatch.setenv("REDRAFT_API_KEY", "secret")
     port = free_port()
     assert command("serve", "--port", port, "--queue", "10")[0] == 0
@@ -520,7 +520,7 @@ def test_the_command_starts_the_service(command, monkeypatch):
 def test_the_service_accepts_the_given_hosts(command, monkeypatch):
     started = []
     monkeypatch.setattr("uvicorn.Server.run", lambda server: started.append(server.config))
-    monkeypatch.setattr("redraft.cli.serve._load", lambda _: Held())
+    monkeypatch.setattr("redraft.cli.serve.load_simplifier", lambda *_: Held())
     assert command("serve", "--host", "127.0.0.2", "--port", free_port(), "--allow-host", "words.example")[0] == 0
     with TestClient(started[0].app) as client:
         for host, status in {"127.0.0.2": 200, "words.example:80": 200, "localhost": 200, "evil.example": 403}.items():
@@ -528,7 +528,7 @@ def test_the_service_accepts_the_given_hosts(command, monkeypatch):
 
 
 def test_an_occupied_port_is_reported_before_a_model_is_loaded(command, monkeypatch):
-    monkeypatch.setattr("redraft.cli.serve._load", lambda _: pytest.fail("loaded"))
+    monkeypatch.setattr("redraft.cli.serve.load_simplifier", lambda *_: pytest.fail("loaded"))
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -552,6 +552,52 @@ def test_readability_needs_no_model(client):
     )
 
 
+def test_sentences_of_others_are_checked(whole, simplifier):
+    source, output = "You must pay 40 euros by May.", "You may remunerate euros by May."
+    edits = [{"insert": "must"}, {"substitute": "pay", "with": ["remunerate"], "probability": 0.5}]
+    pairs = [{"source": source, "output": output, "edits": edits}, {"source": source, "output": source}]
+    wrong, right = whole.post("/v1/check", json={"sentences": pairs, "keep": ["by May"]}).json()["sentences"]
+    assert [edit["status"] for edit in wrong["edits"]] == ["unmet", "satisfied"]
+    assert [edit["insert"] for edit in wrong["not_done"]] == ["must"]
+    assert wrong["missing"] == ["40"]
+    assert wrong["meaning"] == simplifier.check(source, output, stays=["by May"]).to_json()
+    assert wrong["meaning"]["alarm"]
+    assert [output[place["start"] : place["end"]] for place in wrong["hard"]] == ["remunerate"]
+    assert right["meaning"] == {
+        "risk": 0.0,
+        "alarm": False,
+        "words": [],
+        "why": "",
+        "spans": {"source": [], "output": []},
+    }
+    assert (right["edits"], right["missing"]) == ([], [])
+    lost = {"sentences": [{"source": "They met in the town hall.", "output": "They met."}]}
+    alarms = [
+        whole.post("/v1/check", json={**lost, "keep": keep}).json()["sentences"][0]["meaning"]
+        for keep in ([], ["hall"])
+    ]
+    assert "hall" not in alarms[0]["why"] or alarms[1]["risk"] > alarms[0]["risk"]
+
+
+@pytest.mark.parametrize(
+    "body, said",
+    [
+        ({"sentences": [{"source": "a", "output": "b"}] * 4}, "limit is 3"),
+        ({"sentences": [{"source": "a", "output": "b" * 101}]}, "sentences[0].output: the sentence"),
+        ({"sentences": [{"source": "a" * 101, "output": "b"}]}, "sentences[0]: the sentence"),
+        (
+            {"sentences": [{"source": "a", "output": "b", "edits": [{"insert": "c"}] * 3}]},
+            "3 edits, and the limit is 2",
+        ),
+        ({"sentences": [{"source": "a", "output": "b", "edits": [{"insrt": "c"}]}]}, "sentences[0].edits[0]"),
+        ({"sentences": [], "keep": ["a"] * 3}, "limit is 2"),
+        ({"sentences": [], "keep": ["a" * 21]}, "keep[0]: 21 characters in a phrase"),
+    ],
+)
+def test_limits_of_checks_are_named(client, body, said):
+    assert said in error(client.post("/v1/check", json=body), 400)
+
+
 def test_diagnosing_needs_no_model(client):
     answer = client.post("/v1/diagnose", json={"text": "They left.\n\nThe physician commenced."}).json()
     first, second = answer["sentences"]
@@ -569,7 +615,7 @@ def test_diagnosing_needs_no_model(client):
 def test_batches_fit_the_device(device, batch):
     held = Held()
     held.redrafter.model.device = torch.device(device)
-    assert _batch_for(held) == batch
+    assert default_batch(held) == batch
 
 
 @pytest.mark.parametrize("changes", [{"batch": 0}, {"deadline": -1}, {"queue": 10}])

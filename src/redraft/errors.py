@@ -27,6 +27,10 @@ class ConfigError(RedraftError, ValueError):
     """A setting or argument that is unknown, has the wrong type, is out of range or conflicts with another."""
 
 
+class LimitExceeded(ConfigError):
+    """A request that is larger than a limit."""
+
+
 class CorpusError(RedraftError):
     """A file of sentences that is missing, cannot be read, or does not match the other files."""
 

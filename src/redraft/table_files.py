@@ -5,10 +5,11 @@ from __future__ import annotations
 import lzma
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from redraft.errors import CorpusError, ModelError, shown
 from redraft.files import atomic_write
+from redraft.line_index import LineIndex
 from redraft.models import is_bundled
 from redraft.reading import decompress_xz
 
@@ -41,19 +42,19 @@ class BundledTable(Mapping[str, Value]):
 
     def __init__(self, path: str | Path, parse: Callable[[list[str]], tuple[str, Value]]) -> None:
         self._path, self._parse = path, parse
-        self._lines = {line.split("\t", 1)[0]: (number, line) for number, line in enumerate(_read_lines(path), 1)}
+        self._lines = LineIndex(_read_text(path).encode("utf-8"), b"\t")
         self._values: dict[str, Value] = {}
 
     def __getitem__(self, key: str) -> Value:
         if key not in self._values:
-            _, self._values[key] = _parse_line(self._path, *self._lines[key], self._parse)
+            start, line = next(self._lines.lines(key), (0, None))
+            if line is None:
+                raise KeyError(key)
+            try:
+                _, self._values[key] = self._parse(_cells(line))
+            except ValueError:
+                raise _invalid(self._path, self._lines.number_at(start), line) from None
         return self._values[key]
-
-    def get(self, key: str, default: Any = None) -> Any:
-        return self[key] if key in self._lines else default
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._lines
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._lines)
@@ -62,22 +63,35 @@ class BundledTable(Mapping[str, Value]):
         return len(self._lines)
 
 
-def _read_lines(path: str | Path) -> Sequence[str]:
+def _read_text(path: str | Path) -> str:
     try:
         text = decompress_xz(Path(path).read_bytes(), path).decode("utf-8")
     except (OSError, CorpusError, UnicodeDecodeError) as error:
         why = error.problem if isinstance(error, CorpusError) else error
         hint = "Name a folder that redraft train-planner has written."
         raise ModelError(f"{path} cannot be read: {why}", hint) from None
-    return text.removesuffix("\n").split("\n") if text else ()
+    return text.removesuffix("\n")
+
+
+def _read_lines(path: str | Path) -> Sequence[str]:
+    text = _read_text(path)
+    return text.split("\n") if text else ()
 
 
 def _parse_line(path: str | Path, number: int, line: str, parse: Callable[[list[str]], Row]) -> Row:
     try:
-        return parse(line.removesuffix("\r").split("\t"))
+        return parse(_cells(line))
     except ValueError:
-        problem = f"{path}, line {number}: {shown(line, 80)} is not a valid entry."
-        raise ModelError(problem, "Restore the file, or train again.") from None
+        raise _invalid(path, number, line) from None
+
+
+def _cells(line: str) -> list[str]:
+    return line.removesuffix("\r").split("\t")
+
+
+def _invalid(path: str | Path, number: int, line: str) -> ModelError:
+    problem = f"{path}, line {number}: {shown(line, 80)} is not a valid entry."
+    return ModelError(problem, "Restore the file, or train again.")
 
 
 def parse_count(cell: str) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from redraft.align.links import Link, Links
+from redraft.text.word_form_dictionary import all_lemmas
 from redraft.text.words import normalise
 
 _MAX_CANDIDATES = 8  # nearest occurrences compared for a word; bounds the time for texts that repeat a word often
@@ -68,12 +69,10 @@ def _agreement(left: Sequence[str], right: Sequence[str], i: int, j: int) -> int
 @lru_cache(maxsize=100_000)
 def lemma(word: str) -> str:
     """The shortest lemma of a word over all parts of speech."""
-    from lemminflect import getAllLemmas
-
     if not word.isalpha():
         return word
     return min(
-        (form for forms in getAllLemmas(word).values() for form in forms),
+        (form for forms in all_lemmas(word).values() for form in forms),
         key=lambda form: (len(form), form),
         default=word,
     )

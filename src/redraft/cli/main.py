@@ -18,6 +18,7 @@ from redraft.cli.check import add_check
 from redraft.cli.console import INTERRUPTED, MISTAKE, OK, TERMINATED, Terminated, say
 from redraft.cli.evaluate import add_evaluate
 from redraft.cli.experiment import add_experiment
+from redraft.cli.mcp import add_mcp
 from redraft.cli.plan import add_plan
 from redraft.cli.serve import add_serve
 from redraft.cli.simplify import add_simplify
@@ -42,6 +43,7 @@ def commands() -> Any:
                       callback=_redraft)  # fmt: skip
     add_simplify(app)
     add_serve(app)
+    add_mcp(app)
     add_plan(app)
     add_align(app)
     add_check(app)

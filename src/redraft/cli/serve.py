@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from redraft.cli.common_options import Device, Model, PickledWeights, Threads, TrustRemoteCode
 from redraft.cli.console import OK, parallel_number, say, whole_number
+from redraft.cli.served_models import default_batch, load_simplifier
 from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
-from redraft.models import is_scripted
 from redraft.threads import set_threads
 
 if TYPE_CHECKING:
@@ -90,8 +90,10 @@ def run_serve(options: ServeOptions) -> int:
         ) from None
     _check_free(options.host, port)
     set_threads(threads, spare=1)
-    simplifier = _load(options)
-    limits = Limits(batch=batch or _batch_for(simplifier), queue=queue, max_sentences=min(queue, Limits.max_sentences))
+    simplifier = load_simplifier(options.model, options.device)
+    limits = Limits(
+        batch=batch or default_batch(simplifier), queue=queue, max_sentences=min(queue, Limits.max_sentences)
+    )
     app = create_app(
         simplifier, limits=limits, api_key=api_key, hosts=(*LOCAL_HOSTS, options.host, *options.allow_host),
         cors=options.cors, log_text=options.log_text,
@@ -121,25 +123,6 @@ def _check_free(host: str, port: int) -> None:
         other_host = "Check --host: it must be a name or address of this machine."
         hint = other_port if error.errno in (EADDRINUSE, EACCES) else other_host
         raise ConfigError(f"cannot listen on http://{host}:{port}: {error.strerror}.", hint) from None
-
-
-def _load(options: ServeOptions) -> Any:
-    """The simplifier, as in `redraft simplify`: scripted models get no predicted plans."""
-    from redraft.align.encoders import chosen_device
-    from redraft.decode.redrafter import Redrafter
-    from redraft.simplify.simplifier import Simplifier
-
-    if options.device is not None:
-        chosen_device(options.device)
-    if options.model is not None and is_scripted(options.model):
-        return Simplifier(Redrafter(options.model), search_only=True)
-    return Simplifier(options.model, device=options.device)
-
-
-def _batch_for(simplifier: Any) -> int:
-    """Default batch size. On a 2-core CPU, throughput is highest at 4: higher than at 1 and at 16."""
-    device = getattr(simplifier.redrafter.model, "device", None)
-    return 32 if getattr(device, "type", "cpu") != "cpu" else 4
 
 
 def _log_to_standard_error() -> None:

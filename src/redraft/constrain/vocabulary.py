@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from redraft.constrain.word_boundaries import BoundaryTables, boundary_tables
 from redraft.errors import ModelError
+from redraft.light_tokenizer import LightTokenizer
 from redraft.text.words import split_words
 
 
@@ -72,7 +73,8 @@ class TokenizerVocabulary:
         reserved = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.pad_token_id)
         self.unknown: int | None = None if tokenizer.unk_token_id in reserved else tokenizer.unk_token_id
         self.texts = _token_texts(tokenizer, self.special)
-        self._fast = own_backend(tokenizer)
+        # Nobody sets padding or truncation on that of a light tokenizer.
+        self._fast = tokenizer.backend_tokenizer if isinstance(tokenizer, LightTokenizer) else own_backend(tokenizer)
 
     @cached_property
     def tables(self) -> BoundaryTables:

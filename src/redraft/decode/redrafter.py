@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -14,14 +15,16 @@ from redraft.constrain.compiler import compiler_for
 from redraft.constrain.mark_tokens import MarkTokens
 from redraft.decode.argument_checks import check_config, check_text, check_texts
 from redraft.decode.config import DecodeConfig
-from redraft.decode.cuda_graphs import Graphs
 from redraft.decode.draft_verification import GreedyText, can_verify_drafts, write_greedily
 from redraft.decode.edit_weights import UNIT
 from redraft.decode.generate import search_prepared
 from redraft.decode.model_loading import PLAIN_PROMPT, load_model, reads_plans, stored_prompt
 from redraft.decode.result import Candidate, Result
+from redraft.decode.rewriter_network import RewriterNetwork
+from redraft.decode.rewriter_steps import RewriterSteps
 from redraft.decode.search import Hypothesis, Observer, check_search_memory, search
 from redraft.decode.step_model import StepModel
+from redraft.decode.token_rows import padded
 from redraft.decode.trace import Trace
 from redraft.decode.transformers_steps import position_limit
 from redraft.errors import ConfigError, ModelError, shown
@@ -30,6 +33,9 @@ from redraft.plan.marked_source import mark
 from redraft.plan.phrases import Variants
 from redraft.plan.verdicts import Verdict, judge
 from redraft.settings_checks import check_names, check_setting
+
+if TYPE_CHECKING:
+    from redraft.decode.cuda_graphs import Graphs
 
 # Settings of a model's generation config that DecodeConfig replaces.
 _GENERATION_SETTINGS = {
@@ -41,6 +47,10 @@ _GENERATION_SETTINGS = {
 }
 
 
+SHARED_GPU = "CUDA_MPS_PIPE_DIRECTORY"  # set for processes that compute on one GPU at the same time
+_LEAST_FOR_GRAPHS = 32  # sentences of a batch for which capturing a graph takes less time than it saves
+
+
 class Redrafter:
     """Rewrites sentences with the insertions, deletions and substitutions of a plan.
 
@@ -49,7 +59,8 @@ class Redrafter:
     model. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:"; for a model of
     `redraft train` it is known. A model that was trained to read plans (`reads_plans` in its configuration) finds them
     in the source as marks; with other models, the search alone makes the edits. `graphs` replays whole steps, the model
-    included, from CUDA graphs: the first batch of each shape takes longer, the others take a fraction of the time.
+    included, from CUDA graphs: the first batch of each shape takes longer, the others take a fraction of the time. By
+    default, batches of at least 32 sentences are replayed, unless processes share the GPU: it is busy then anyway.
     """
 
     def __init__(
@@ -61,23 +72,27 @@ class Redrafter:
         variants: Variants = "case",
         prompt: str | None = None,
         processors: Any = None,
-        graphs: bool = False,
+        graphs: bool | None = None,
         device: str | torch.device | None = None,
         dtype: str | torch.dtype | None = None,
     ) -> None:
-        self.model, self.tokenizer = load_model(model, tokenizer, device=device, dtype=dtype)
+        needs_generate = processors is not None or bool(graphs)
+        self.model, self.tokenizer = load_model(
+            model, tokenizer, device=device, dtype=dtype, needs_generate=needs_generate
+        )
         check_setting("variants", variants, Variants)
         self.config = check_config(config) or DecodeConfig()
         if prompt is not None and PLAIN_PROMPT not in prompt:
             raise ConfigError(f"the prompt {shown(prompt)} lacks {PLAIN_PROMPT}.", "Write {source} for the sentence.")
         self.prompt = stored_prompt(model) if prompt is None else prompt
         self.processors = processors
-        self.graphs = Graphs() if graphs else None
+        own_gpu = getattr(getattr(self.model, "device", None), "type", None) == "cuda" and SHARED_GPU not in os.environ
+        self.graphs = _new_graphs() if graphs or (graphs is None and own_gpu) else None
+        self._least_for_graphs = 1 if graphs else _LEAST_FOR_GRAPHS
         self._marks = MarkTokens(self.tokenizer) if reads_plans(self.model) else None
         self._compiler = compiler_for(self.tokenizer, variants)
         self._variants: Variants = variants
-        # Positions of the decoder; asking the configuration takes a millisecond.
-        self.room = None if isinstance(self.model, StepModel) else position_limit(self.model)
+        self.room = _room(self.model)
 
     def __call__(self, plan: EditPlan | str, **changes: Any) -> Result:
         """Rewrite one sentence; `changes` are settings of DecodeConfig for this call."""
@@ -143,14 +158,23 @@ class Redrafter:
             limits = [config.max_tokens or 2 * length + 10 for length in lengths]
             check_search_memory(config, limits, len(self._compiler.vocabulary.texts), torch.device("cpu"))
             return limits, search(self.model, sources, plans, config, limits, observe)
-        return self._search_transformers(plans, config, observe)
-
-    def _search_transformers(
-        self, plans: Sequence[CompiledPlan], config: DecodeConfig, observe: Observer | None
-    ) -> tuple[list[int], list[list[Hypothesis]]]:
-        """Let `generate` of transformers prepare inputs, cache and processors, then search."""
         inputs, limits = self._encode([plan.plan for plan in plans], config)
         check_search_memory(config, limits, len(self._compiler.vocabulary.texts), self.model.device)
+        if isinstance(self.model, RewriterNetwork):
+            steps = RewriterSteps(self.model, inputs["input_ids"], inputs["attention_mask"])
+            return limits, search(steps, sources, plans, config, limits, observe)
+        return limits, self._search_transformers(inputs, limits, plans, config, observe)
+
+    def _search_transformers(
+        self,
+        inputs: dict[str, torch.Tensor],
+        limits: Sequence[int],
+        plans: Sequence[CompiledPlan],
+        config: DecodeConfig,
+        observe: Observer | None,
+    ) -> list[list[Hypothesis]]:
+        """Let `generate` of transformers prepare inputs, cache and processors, then search."""
+        graphs = self.graphs if len(plans) >= self._least_for_graphs else None
 
         def decode(
             model: Any,
@@ -163,7 +187,7 @@ class Redrafter:
         ) -> list[list[Hypothesis]]:
             _, found = search_prepared(
                 model, input_ids, logits_processor, generation_config, model_kwargs, plans, config, limits,
-                observe=observe, graphs=self.graphs, own_limits=True,
+                observe=observe, graphs=graphs, own_limits=True,
             )  # fmt: skip
             return found
 
@@ -177,7 +201,7 @@ class Redrafter:
             logits_processor=self.processors,
             custom_generate=decode,
         )
-        return limits, found
+        return found
 
     def _encode(self, plans: Sequence[EditPlan], config: DecodeConfig) -> tuple[dict[str, torch.Tensor], list[int]]:
         tokenizer, model = self.tokenizer, self.model
@@ -188,8 +212,8 @@ class Redrafter:
         marked = self._marks is not None and config.tell
         rows = self._encode_marked(plans) if marked else self._encode_sources(sources)
         side = "left" if decoder_only else tokenizer.padding_side
-        inputs = tokenizer.pad({"input_ids": rows}, padding=True, padding_side=side, return_tensors="pt", verbose=False)
-        inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask")}
+        tokens, mask = padded(rows, tokenizer.pad_token_id, side)
+        inputs = {"input_ids": tokens.to(model.device), "attention_mask": mask.to(model.device)}
         sizes = [len(row) for row in rows]
         # An output may be twice as long as its source, without marks and prompt.
         own = rows
@@ -300,6 +324,19 @@ class Redrafter:
             Verdict(verdict.edit, verdict.status, _chosen_over(plan, number, verdict, hypothesis), verdict.reason)
             for number, verdict in enumerate(judged)
         )
+
+
+def _room(model: Any) -> int | None:
+    """The number of positions of the decoder, kept because asking a configuration takes a millisecond."""
+    if isinstance(model, RewriterNetwork):
+        return model.config.max_position_embeddings
+    return None if isinstance(model, StepModel) else position_limit(model)
+
+
+def _new_graphs() -> Graphs:
+    from redraft.decode.cuda_graphs import Graphs  # imports transformers
+
+    return Graphs()
 
 
 def _chosen_over(plan: CompiledPlan, edit: int, verdict: Verdict, hypothesis: Hypothesis) -> bool | None:

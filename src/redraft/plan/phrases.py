@@ -13,6 +13,7 @@ from typing import Literal
 from redraft.errors import PlanError, shown
 from redraft.plan.edits import Edit, EditPlan, fold_phrase
 from redraft.text.protected_spans import Span
+from redraft.text.word_form_dictionary import all_inflections, all_lemmas
 from redraft.text.words import normalise, split_words
 
 Variants = Literal["exact", "case", "lemma"]
@@ -153,13 +154,11 @@ def _change_first(form: str, change: Callable[[str], str]) -> str:
 
 def _inflections(phrase: str) -> list[str]:
     """The phrase with all inflections of its first or its last word ("carry out", "old house")."""
-    from lemminflect import getAllInflections, getAllLemmas  # takes 0.3 s to import, so only when needed
-
     words = phrase.split(" ")
     inflected = []
     for place in {0, len(words) - 1}:
-        lemmas = {lemma for found in getAllLemmas(words[place]).values() for lemma in found} or {words[place]}
+        lemmas = {lemma for found in all_lemmas(words[place]).values() for lemma in found} or {words[place]}
         for lemma in sorted(lemmas):
-            for found in getAllInflections(lemma).values():
+            for found in all_inflections(lemma).values():
                 inflected += [" ".join([*words[:place], form, *words[place + 1 :]]) for form in found]
     return inflected

@@ -21,9 +21,11 @@ from redraft import __version__
 from redraft.documents.document_files import CONTENT_TYPES
 from redraft.errors import ConfigError, RedraftError
 from redraft.serve import document_schemas, schemas
-from redraft.serve.auth_middleware import LOCAL_HOSTS, AuthMiddleware
+from redraft.serve.auth_middleware import LOCAL_HOSTS, ApiKey, AuthMiddleware
 from redraft.serve.document_worker import DocumentWorker
-from redraft.serve.error_responses import on_http_error, on_redraft_error, on_validation_error
+from redraft.serve.error_responses import http_error, on_http_error, on_redraft_error, on_validation_error
+from redraft.serve.languagetool.check_request import parameters_of, read_check_request
+from redraft.serve.languagetool.matches import languages_answer
 from redraft.serve.limits import Limits
 from redraft.serve.metrics_middleware import Metrics, MetricsMiddleware
 from redraft.serve.service import Service
@@ -58,7 +60,7 @@ def create_app(
         raise ConfigError("the API key is empty.", "Give a key, or leave it out.")
     limits = limits or Limits()
     service = Service(simplifier, limits, log_text=log_text)
-    metrics = Metrics(service)
+    metrics, key = Metrics(service), ApiKey(api_key)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -73,7 +75,7 @@ def create_app(
     app.add_exception_handler(RequestValidationError, on_validation_error)
     app.add_exception_handler(HTTPException, on_http_error)
     # The middleware added last is the outermost.
-    app.add_middleware(AuthMiddleware, api_key=api_key, hosts=hosts, origins=cors, limits=limits)
+    app.add_middleware(AuthMiddleware, key=key, hosts=hosts, origins=cors, limits=limits)
     app.add_middleware(MetricsMiddleware, metrics=metrics, log_text=log_text)
     if cors:
         app.add_middleware(
@@ -82,6 +84,7 @@ def create_app(
         )  # fmt: skip
     _add_api(app, service, needs_key=api_key is not None)
     _add_documents(app, limits, needs_key=api_key is not None)
+    _add_languagetool(app, service, key)
     _add_monitoring(app, service, metrics)
     _add_pages(app)
     return app
@@ -113,6 +116,11 @@ def _add_api(app: FastAPI, service: Service, *, needs_key: bool) -> None:
     async def simplify(body: schemas.SimplifyRequest, request: Request) -> Any:
         """Rewrite a text, or sentences with edits."""
         return await _cancel_on_disconnect(request, service.simplify(body))
+
+    @app.post("/v1/check", response_model=schemas.CheckResponse, responses=responses, dependencies=dependencies)
+    async def check(body: schemas.CheckRequest, request: Request) -> Any:
+        """Check sentences that others wrote: edits carried out, words missing, meaning, hard places."""
+        return await _cancel_on_disconnect(request, service.check(body))
 
     @app.post("/v1/diagnose", response_model=schemas.DiagnoseResponse, responses=responses, dependencies=dependencies)
     def diagnose(body: schemas.DiagnoseRequest) -> Any:
@@ -162,6 +170,21 @@ def _add_documents(app: FastAPI, limits: Limits, *, needs_key: bool) -> None:
             "Content-Security-Policy": "sandbox",
         }
         return Response(result[1], media_type=CONTENT_TYPES[body.format], headers=headers)
+
+
+def _add_languagetool(app: FastAPI, service: Service, key: ApiKey) -> None:
+    """The interface of LanguageTool, which is described by its own documentation."""
+
+    @app.api_route("/v2/check", methods=["GET", "POST"], include_in_schema=False)
+    async def check(request: Request) -> Any:
+        parameters = parameters_of(await request.body(), request.url.query)
+        if not key.is_in(request.headers) and not key.is_key(str(parameters.get("apiKey", ""))):
+            raise http_error(403, "the API key is missing or wrong.", "Send it as 'apiKey'.")
+        return await _cancel_on_disconnect(request, service.languagetool_check(read_check_request(parameters)))
+
+    @app.get("/v2/languages", include_in_schema=False)
+    async def languages() -> Any:
+        return languages_answer()
 
 
 def _add_monitoring(app: FastAPI, service: Service, metrics: Metrics) -> None:

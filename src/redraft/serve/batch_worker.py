@@ -7,38 +7,47 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from redraft.cooperative_scheduling import yield_point
-from redraft.plan.edits import EditPlan
+from redraft.plan.edits import DEFAULT_STRENGTH, EditPlan
+from redraft.plan.planner import bundled_word_frequency
 from redraft.plan.user_constraints import UserConstraints
 from redraft.serve.limits import Limits
 from redraft.serve.schemas import WordChoices
+from redraft.serve.suggestions import Suggestion, suggestions_of
 from redraft.serve.word_choices import words_with_choices
 from redraft.simplify.simplifier import PlannedText, Simplifier
+from redraft.text.spelling import Spelling
 
 
 @dataclass(frozen=True, kw_only=True)
 class BatchSettings:
     """Settings shared by all sentences of a batch."""
 
-    task: Literal["plan", "simplify"]
-    strength: str | float
-    style: str | None
-    constraints: UserConstraints | None
+    task: Literal["plan", "simplify", "suggest", "check"]
+    strength: str | float = DEFAULT_STRENGTH
+    style: str | None = None
+    spelling: Spelling | None = None  # None: that of each sentence
+    constraints: UserConstraints | None = None
     candidates: int = 1
     trace: bool = False
+    keep: tuple[str, ...] = ()  # task "check"
 
 
 @dataclass(frozen=True)
 class WorkItem:
-    """One sentence. `use_plan`: apply the plan as given, even an empty one; otherwise predict a plan."""
+    """One sentence. `use_plan`: apply the plan as given, even an empty one; otherwise predict a plan.
+
+    `output`: what was written for it, to be checked.
+    """
 
     plan: EditPlan
     use_plan: bool = False
+    output: str = ""
 
     @property
     def size(self) -> int:
         """Rough cost: characters of the sentence and of the phrases of its edits."""
         phrases = (phrase for edit in self.plan.edits for phrase in (edit.phrase, *edit.targets))
-        return len(self.plan.source) + sum(map(len, phrases))
+        return len(self.plan.source) + len(self.output) + sum(map(len, phrases))
 
 
 @dataclass(frozen=True)
@@ -55,16 +64,24 @@ class BatchWorker:
 
     def __init__(self, simplifier: Simplifier, limits: Limits) -> None:
         self._simplifier, self._limits = simplifier, limits
+        self._word_frequency = bundled_word_frequency()
 
     def __call__(self, items: Sequence[WorkItem], settings: BatchSettings) -> list[Any]:
         planning: dict[str, Any] = {
             "strength": settings.strength,
             "style": settings.style,
+            "spelling": settings.spelling,
             "constraints": settings.constraints,
         }
         if settings.task == "plan":
             sources = [item.plan.source for item in items]
             return [self._predicted_plan(planned) for planned in self._simplifier.planned(sources, **planning)]
+        if settings.task == "check":
+            pairs = [(item.plan, item.output) for item in items]
+            return list(self._simplifier.judged(pairs, keep=settings.keep))
+        if settings.task == "suggest":
+            sources = [item.plan.source for item in items]
+            return [self._suggestions(planned) for planned in self._simplifier.planned(sources, quick=True, **planning)]
         texts = [item.plan if item.use_plan else item.plan.source for item in items]
         trace = self._limits.max_trace if settings.trace else False
         return list(
@@ -77,3 +94,7 @@ class BatchWorker:
         yield_point()
         words = words_with_choices(planned.plan.source, self._simplifier.planner)
         return PredictedPlan(planned.plan, planned.unchanged, words)
+
+    def _suggestions(self, planned: PlannedText) -> tuple[Suggestion, ...]:
+        yield_point()
+        return suggestions_of(planned, self._word_frequency)

@@ -1,4 +1,4 @@
-"""Error responses, all in one JSON shape."""
+"""Error responses: in one JSON shape, or as plain text for clients of LanguageTool."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.exceptions import HTTPException
 
-from redraft.errors import PlanError, RedraftError
+from redraft.errors import LimitExceeded, PlanError, RedraftError
 from redraft.serve.batcher import DeadlineExceeded, QueueFull
 
+LANGUAGETOOL = "/v2/"  # paths of its interface
 _SEE_DOCS = "See /docs for all requests and their fields."
 _MAX_PLACE = 300  # characters of a place, which may contain field names of the sender
 # Errors of pydantic by their type; braces name values of the error's context.
@@ -45,20 +46,28 @@ _HTTP_MESSAGES = {
 }
 
 
-def error_response(status: int, problem: str, hint: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
+def error_response(
+    status: int, problem: str, hint: str = "", headers: Mapping[str, str] | None = None, *, path: str = ""
+) -> Response:
+    if path.startswith(LANGUAGETOOL):
+        return PlainTextResponse(f"Error: {problem} {hint}".rstrip(), status, headers)
     return JSONResponse({"error": {"problem": problem, "hint": hint}}, status, headers)
 
 
-async def on_redraft_error(request: Request, error: Exception) -> JSONResponse:
+async def on_redraft_error(request: Request, error: Exception) -> Response:
     """A `RedraftError`: a mistake in the request, or an overloaded service."""
     assert isinstance(error, RedraftError)
+    path = request.url.path
     if isinstance(error, QueueFull):
-        return error_response(429, error.problem, error.hint, {"Retry-After": "1"})
+        return error_response(429, error.problem, error.hint, {"Retry-After": "1"}, path=path)
     place = f"{error.field}: " if isinstance(error, PlanError) and error.field else ""
-    return error_response(504 if isinstance(error, DeadlineExceeded) else 400, place + error.problem, error.hint)
+    status = 504 if isinstance(error, DeadlineExceeded) else 400
+    if isinstance(error, LimitExceeded) and path.startswith(LANGUAGETOOL):
+        status = 413
+    return error_response(status, place + error.problem, error.hint, path=path)
 
 
-async def on_validation_error(request: Request, error: Exception) -> JSONResponse:
+async def on_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
     place, values = first["loc"], dict(first.get("ctx", {}))
@@ -69,13 +78,13 @@ async def on_validation_error(request: Request, error: Exception) -> JSONRespons
     return error_response(422, f"{_place(place)}: {problem}.", _SEE_DOCS)
 
 
-async def on_http_error(request: Request, error: Exception) -> JSONResponse:
+async def on_http_error(request: Request, error: Exception) -> Response:
     """`detail` is a dict if the error was raised by `http_error`, else a text of FastAPI or Starlette."""
     assert isinstance(error, HTTPException)
     detail: Any = error.detail
     if not isinstance(detail, dict):
         detail = {"problem": _HTTP_MESSAGES.get(error.status_code, f"{detail}."), "hint": _SEE_DOCS}
-    return error_response(error.status_code, detail["problem"], detail["hint"], error.headers)
+    return error_response(error.status_code, detail["problem"], detail["hint"], error.headers, path=request.url.path)
 
 
 def http_error(status: int, problem: str, hint: str) -> HTTPException:

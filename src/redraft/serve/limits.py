@@ -28,6 +28,7 @@ class Limits:
     document_queue: int = 8  # waiting requests about documents
     document_deadline: float = 60.0  # seconds until a request about a document is aborted
     queue: int = 256  # waiting sentences
+    cached_characters: int = 200_000  # of sentences whose suggestions are remembered
     batch: int = 16  # sentences per batch
     concurrent_batches: int = 4  # batches in progress, of which one is computed at a time
     wait_ms: float = 5  # milliseconds to wait for more sentences before a batch starts

@@ -74,8 +74,9 @@ class MetricsMiddleware:
             self._log_exception(error)
             if not status:
                 response = error_response(
-                    500, "the service failed because of an internal error.", "The log has the details. Try again."
-                )
+                    500, "the service failed because of an internal error.", "The log has the details. Try again.",
+                    path=scope["path"],
+                )  # fmt: skip
                 await response(scope, receive, send_with_headers)
         seconds = time.perf_counter() - start
         self._metrics.requests.labels(route, str(status)).inc()

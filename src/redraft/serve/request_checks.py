@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from redraft.errors import ConfigError, PlanError, shown
+from redraft.errors import ConfigError, LimitExceeded, PlanError, shown
 from redraft.plan.edits import EditPlan
 from redraft.plan.planner import Planner
 from redraft.plan.prediction import Levels
@@ -13,6 +14,7 @@ from redraft.plan.user_constraints import UserConstraint, UserConstraints
 from redraft.serve.batch_worker import WorkItem
 from redraft.serve.limits import Limits
 from redraft.serve.schemas import (
+    CheckRequest,
     DiagnoseRequest,
     EvaluateRequest,
     PlanSettings,
@@ -58,6 +60,25 @@ def _check_sentences(texts: Sequence[str], limits: Limits) -> None:
     _check_count("sentences", "characters", sum(map(len, texts)), limits.max_characters)
 
 
+def pairs_to_check(request: CheckRequest, limits: Limits) -> list[RequestSentence]:
+    for texts in ([pair.source for pair in request.sentences], [pair.output for pair in request.sentences]):
+        _check_sentences(texts, limits)
+    _check_keep(request.keep, limits)
+    sentences = []
+    for index, pair in enumerate(request.sentences):
+        place = f"sentences[{index}]"
+        _check_sentence(f"{place}.output", pair.output, limits)
+        item = WorkItem(_plan(pair.source, pair.edits, None, place, limits), output=pair.output)
+        sentences.append(RequestSentence("", pair.source, item))
+    return sentences
+
+
+def _check_keep(keep: Sequence[str], limits: Limits) -> None:
+    _check_count("keep", "entries", len(keep), limits.max_user_constraints)
+    for index, phrase in enumerate(keep):
+        _check_count(f"keep[{index}]", "characters in a phrase", len(phrase), limits.max_phrase)
+
+
 def sentences_to_diagnose(request: DiagnoseRequest, limits: Limits) -> list[RequestSentence]:
     """Sentences that are given are not changed, even if they contain several."""
     if request.sentences is None:
@@ -70,14 +91,20 @@ def sentences_to_diagnose(request: DiagnoseRequest, limits: Limits) -> list[Requ
 
 def _request_sentence(sentence: SentenceInput, place: str, limits: Limits) -> RequestSentence:
     edits = sentence.edits
-    _check_sentence(place, sentence.source, limits)
     if not sentence.source.strip():
+        _check_sentence(place, sentence.source, limits)
         if edits:
             raise PlanError("the source is empty, but there are edits.", "Remove the edits.", field=place)
         return RequestSentence(sentence.space, sentence.source, None)
-    _check_count(f"{place}.edits", "edits", len(edits or ()), limits.max_edits)
+    plan = _plan(sentence.source, edits or [], sentence.strength, place, limits)
+    return RequestSentence(sentence.space, sentence.source, WorkItem(plan, use_plan=edits is not None))
+
+
+def _plan(source: str, edits: list[Any], strength: str | None, place: str, limits: Limits) -> EditPlan:
+    _check_sentence(place, source, limits)
+    _check_count(f"{place}.edits", "edits", len(edits), limits.max_edits)
     try:
-        plan = EditPlan.from_json({"source": sentence.source, "edits": edits or [], "strength": sentence.strength})
+        plan = EditPlan.from_json({"source": source, "edits": edits, "strength": strength})
     except PlanError as error:
         raise error.inside(place) from None
     for index, edit in enumerate(plan.edits):
@@ -85,12 +112,12 @@ def _request_sentence(sentence: SentenceInput, place: str, limits: Limits) -> Re
         _check_count(edit_place, "targets", len(edit.targets), limits.max_targets)
         for phrase in (edit.phrase, *edit.targets):
             _check_count(edit_place, "characters in a phrase", len(phrase), limits.max_phrase)
-    return RequestSentence(sentence.space, sentence.source, WorkItem(plan, use_plan=edits is not None))
+    return plan
 
 
 def _check_sentence(place: str, source: str, limits: Limits) -> None:
     if len(source) > limits.max_sentence:
-        raise ConfigError(
+        raise LimitExceeded(
             f"{place}: the sentence {shown(source)} has {len(source):,} characters, "
             f"and the limit is {limits.max_sentence:,}.",
             "Divide it with full stops or line breaks.",
@@ -167,4 +194,4 @@ def check_evaluation(request: EvaluateRequest, limits: Limits) -> None:
 
 def _check_count(place: str, noun: str, count: int, limit: int) -> None:
     if count > limit:
-        raise ConfigError(f"{place}: {count:,} {noun}, and the limit is {limit:,}.", f"Send at most {limit:,}.")
+        raise LimitExceeded(f"{place}: {count:,} {noun}, and the limit is {limit:,}.", f"Send at most {limit:,}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -51,6 +51,9 @@ class PlanSettings(StrictModel):
 
     strength: Strength = Field(DEFAULT_STRENGTH, description="light, medium, strong, or a number from 0 to 1")
     style: Text | None = Field(None, description="style of the predicted plans; null: the default style")
+    spelling: Literal["british", "american"] | None = Field(
+        None, description="spelling of predicted words; null: that of the text"
+    )
     keep: list[Text] = Field([], description="words and phrases to keep")
     glossary: list[Annotated[list[Text], Field(min_length=2, max_length=2)]] = Field(
         [], description="pairs of a source phrase and its replacement"
@@ -89,6 +92,23 @@ class SimplifyRequest(PlanSettings):
         if (self.text is None) == (self.sentences is None):
             raise ValueError("give either text or sentences")
         return self
+
+
+class CheckedPair(StrictModel):
+    """A sentence, and what another program or a person wrote for it."""
+
+    source: Text
+    output: Text
+    edits: list[Any] = Field([], description="requested edits as in plan files, each judged on the output")
+
+
+class CheckRequest(StrictModel):
+    model_config = example(
+        sentences=[{"source": "You must pay by May.", "output": "You may pay by May.", "edits": [{"insert": "must"}]}]
+    )
+
+    sentences: list[CheckedPair]
+    keep: list[Text] = Field([], description="words and phrases that an output must have if its source has them")
 
 
 class DiagnoseRequest(StrictModel):
@@ -217,6 +237,22 @@ class HardPlace(StrictModel):
     end: int
     kind: str = Field(description="rare word, hard word or long sentence")
     why: str
+
+
+class CheckedSentence(StrictModel):
+    """What to look at before an output is used."""
+
+    edits: Edits = Field(description="the edits, each with its status")
+    not_done: Edits = Field(description="requested edits (those without a probability) that the output lacks")
+    missing: list[str] = Field(description="names, numbers and negations that the output lacks")
+    meaning: dict[str, Any] | None = Field(
+        description="meaning check: risk, alarm, words, why, spans; null if the service has no meaning check"
+    )
+    hard: list[HardPlace] = Field(description="hard places of the output")
+
+
+class CheckResponse(StrictModel):
+    sentences: list[CheckedSentence]
 
 
 class DiagnosedSentence(StrictModel):

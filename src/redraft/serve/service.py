@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,21 +16,27 @@ from redraft.plan.planner import bundled_word_frequency
 from redraft.serve import schemas
 from redraft.serve.batch_worker import BatchSettings, BatchWorker, PredictedPlan, WorkItem
 from redraft.serve.batcher import Batcher
+from redraft.serve.languagetool.check_request import CheckRequest
+from redraft.serve.languagetool.matches import CheckedSentence, check_answer
 from redraft.serve.limits import Limits
 from redraft.serve.log_escaping import escape_control
+from redraft.serve.recently_used import RecentlyUsed
 from redraft.serve.request_checks import (
     RequestSentence,
     check_evaluation,
     check_plan_settings,
     check_readability,
     check_search,
+    pairs_to_check,
     request_sentences,
     sentences_of_text,
     sentences_to_diagnose,
     user_constraints_of,
 )  # fmt: skip
+from redraft.serve.suggestions import Suggestion
 from redraft.simplify.simplifier import Simplifier
 from redraft.text.hard_places import hard_places
+from redraft.text.spelling import Spelling, spelling_of
 
 _log = logging.getLogger(__name__)
 
@@ -44,6 +50,9 @@ class Service:
             BatchWorker(simplifier, limits), limits, size=lambda item: item.size
         )
         self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
+        self._recent = RecentlyUsed[tuple[str, BatchSettings], tuple[Suggestion, ...]](
+            limits.cached_characters, size=lambda key: len(key[0])
+        )
         self._word_frequency = bundled_word_frequency()
         self._figures = Readability(self._word_frequency).figures
 
@@ -52,7 +61,11 @@ class Service:
         user_constraints = user_constraints_of(request, sentences, self.limits)
         check_plan_settings(request, self._planner)
         settings = BatchSettings(
-            task="plan", strength=request.strength, style=request.style, constraints=user_constraints
+            task="plan",
+            strength=request.strength,
+            style=request.style,
+            spelling=_spelling(request, sentences),
+            constraints=user_constraints,
         )
         results = iter(await self._compute(sentences, settings))
         empty = PredictedPlan(EditPlan(""), None, [])
@@ -80,6 +93,7 @@ class Service:
             task="simplify",
             strength=request.strength,
             style=request.style,
+            spelling=_spelling(request, sentences),
             constraints=user_constraints,
             candidates=request.candidates,
             trace=request.trace,
@@ -97,6 +111,23 @@ class Service:
             ),
         )
 
+    async def check(self, request: schemas.CheckRequest) -> schemas.CheckResponse:
+        settings = BatchSettings(task="check", keep=tuple(request.keep))
+        results = await self._compute(pairs_to_check(request, self.limits), settings)
+        return schemas.CheckResponse(sentences=[self._checked_sentence(result) for result in results])
+
+    async def languagetool_check(self, request: CheckRequest) -> dict[str, Any]:
+        """The answer of LanguageTool; sentences that were checked before are not planned again."""
+        sentences = sentences_of_text(request.text.plain, self.limits)
+        settings = BatchSettings(task="suggest", strength=request.strength, spelling=request.spelling)
+        known = await self._suggestions({one.source: one for one in sentences if one.item}, settings)
+        checked, at = [], 0
+        for sentence in sentences:
+            at += len(sentence.space)
+            checked.append(CheckedSentence(at, sentence.source, known.get(sentence.source, ())))
+            at += len(sentence.source)
+        return check_answer(request, checked)
+
     def diagnose(self, request: schemas.DiagnoseRequest) -> schemas.DiagnoseResponse:
         sentences = sentences_to_diagnose(request, self.limits)
         return schemas.DiagnoseResponse(
@@ -104,9 +135,7 @@ class Service:
                 schemas.DiagnosedSentence(
                     space=one.space,
                     source=one.source,
-                    hard=[
-                        schemas.HardPlace(**asdict(place)) for place in hard_places(one.source, self._word_frequency)
-                    ],
+                    hard=self._hard_places(one.source),
                 )
                 for one in sentences
             ],
@@ -123,6 +152,31 @@ class Service:
         scores = score(request.outputs, corpus, samples=0)
         return schemas.EvaluateResponse(figures={name: figure.value for name, figure in scores.figures.items()})
 
+    def _checked_sentence(self, result: Result) -> schemas.CheckedSentence:
+        best = _simplified_candidate(result.candidates[0])
+        return schemas.CheckedSentence(
+            edits=best.edits,
+            not_done=best.not_done,
+            missing=result.missing,
+            meaning=best.meaning,
+            hard=self._hard_places(result.text),
+        )
+
+    def _hard_places(self, sentence: str) -> list[schemas.HardPlace]:
+        return [schemas.HardPlace(**asdict(place)) for place in hard_places(sentence, self._word_frequency)]
+
+    async def _suggestions(
+        self, sentences: Mapping[str, RequestSentence], settings: BatchSettings
+    ) -> dict[str, tuple[Suggestion, ...]]:
+        remembered = {source: self._recent.get((source, settings)) for source in sentences}
+        known = {source: found for source, found in remembered.items() if found is not None}
+        rest = [sentence for source, sentence in sentences.items() if source not in known]
+        found = await self._compute(rest, settings)
+        for sentence, suggestions in zip(rest, found, strict=True):
+            known[sentence.source] = suggestions
+            self._recent.put((sentence.source, settings), suggestions)
+        return known
+
     async def _compute(self, sentences: Sequence[RequestSentence], settings: BatchSettings) -> list[Any]:
         items = [sentence.item for sentence in sentences if sentence.item]
         if self.log_text:
@@ -135,6 +189,10 @@ class Service:
 
     def _text_figures(self, sentences: Sequence[str]) -> schemas.TextFigures:
         return schemas.TextFigures(**asdict(self._figures(sentences)))
+
+
+def _spelling(request: schemas.PlanSettings, sentences: Sequence[RequestSentence]) -> Spelling | None:
+    return request.spelling or spelling_of(" ".join(sentence.source for sentence in sentences))
 
 
 def _simplified_sentence(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
-from transformers.modeling_outputs import BaseModelOutput
 
 from redraft.cooperative_scheduling import yield_point
+from redraft.decode.encoder_decoder import IGNORED, encoder_decoder, row_parts
 from redraft.decode.redrafter import Redrafter
+from redraft.decode.token_rows import padded
 
 BATCH, BATCH_GPU = 64, 256  # texts scored together
 
@@ -47,16 +48,14 @@ def _scored(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[floa
         prompts = [redrafter.prompt.replace("{source}", one) for one in sources]
         return _scored_after_prompt(model, tokenizer, prompts, texts)
     known = list(dict.fromkeys(sources))  # each is encoded only once
-    inputs = tokenizer(known, padding=True, return_tensors="pt", verbose=False).to(model.device)
-    labels = tokenizer(text_target=texts, padding=True, return_tensors="pt", verbose=False).to(model.device)
-    targets = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, -100)
-    encoded = model.get_encoder()(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
+    pad, side, network = tokenizer.pad_token_id, tokenizer.padding_side, encoder_decoder(model)
+    read = padded(tokenizer(known, verbose=False)["input_ids"], pad, side)
+    written, _ = padded(tokenizer(text_target=texts, verbose=False)["input_ids"], IGNORED, side)
+    tokens, mask, targets = (rows.to(model.device) for rows in (*read, written))
+    encoded = network.encode(tokens, mask)
     rows = torch.tensor([known.index(source) for source in sources], device=model.device)
-    logits = model(
-        encoder_outputs=BaseModelOutput(last_hidden_state=encoded.last_hidden_state[rows]),
-        attention_mask=inputs["attention_mask"][rows], labels=targets,
-    ).logits  # fmt: skip
-    return _summed(logits, targets)
+    states = network.decode_targets(encoded[rows], mask[rows], targets)
+    return _summed((network.logits(part) for part in row_parts(states)), targets)
 
 
 def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], texts: Sequence[str]) -> list[float]:
@@ -65,7 +64,7 @@ def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], tex
     after = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
     width = max(len(one) + len(other) for one, other in zip(before, after, strict=True))
     tokens = torch.zeros(len(before), width, dtype=torch.long)
-    targets = torch.full_like(tokens, -100)
+    targets = torch.full_like(tokens, IGNORED)
     mask = torch.zeros_like(tokens)
     for row, (one, other) in enumerate(zip(before, after, strict=True)):
         size = len(one) + len(other)
@@ -73,12 +72,14 @@ def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], tex
         targets[row, len(one) : size] = torch.tensor(other)
     tokens, targets, mask = (tensor.to(model.device) for tensor in (tokens, targets, mask))
     logits = model(input_ids=tokens, attention_mask=mask).logits
-    return _summed(logits[:, :-1], targets[:, 1:])
+    return _summed(row_parts(logits[:, :-1]), targets[:, 1:])
 
 
-def _summed(logits: torch.Tensor, targets: torch.Tensor) -> list[float]:
-    """The log-probability of each row's targets; −100 is no target."""
-    logits, wanted = logits.float(), targets >= 0
-    found = logits.gather(-1, targets.clamp(min=0)[..., None])[..., 0] - logits.logsumexp(-1)
-    scores: list[float] = found.masked_fill(~wanted, 0.0).sum(1).tolist()
+def _summed(parts: Iterable[torch.Tensor], targets: torch.Tensor) -> list[float]:
+    """The log-probability of each row's targets, from logits in the parts of `row_parts`; IGNORED is no target."""
+    found = []
+    for part, wanted in zip(parts, row_parts(targets), strict=True):
+        logits = part.float()
+        found.append(logits.gather(-1, wanted.clamp(min=0)[:, None])[:, 0] - logits.logsumexp(-1))
+    scores: list[float] = torch.cat(found).view(targets.shape).masked_fill(targets < 0, 0.0).sum(1).tolist()
     return scores

@@ -21,7 +21,7 @@ from redraft.errors import ConfigError, RedraftError, shown
 from redraft.plan.apply_edits import apply_edits
 from redraft.plan.edits import DEFAULT_STRENGTH, EditPlan, Strength
 from redraft.plan.planner import Planner, bundled_word_frequency
-from redraft.plan.prediction import Levels
+from redraft.plan.prediction import Levels, with_spelling
 from redraft.plan.user_constraints import UserConstraints
 from redraft.plan.verdicts import judge
 from redraft.settings_checks import check_names, check_setting
@@ -36,16 +36,17 @@ from redraft.simplify.reranking import rerank
 from redraft.simplify.target_ranking import rank_targets
 from redraft.text.eligibility import ineligible_reason
 from redraft.text.sentences import split_document
+from redraft.text.spelling import Spelling, spelling_of
 from redraft.text.word_frequency import WordFrequency
 
 _MAX_PLANNED = 2048  # texts planned together
-_ALTERNATIVES = 6  # targets of a predicted substitution, before they are ranked in their sentence
+_ALTERNATIVES, _QUICK_ALTERNATIVES = 6, 3  # targets of a predicted substitution, before they are ranked
 
 Auto = Literal["auto"]
 Text = str | EditPlan
 
 _SEARCH_SETTINGS = tuple(field.name for field in fields(DecodeConfig))
-_PLAN_SETTINGS = ("strength", "style", "keep", "glossary", "constraints")
+_PLAN_SETTINGS = ("strength", "style", "spelling", "keep", "glossary", "constraints")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,17 +56,19 @@ class _Settings:
     config: DecodeConfig
     strength: Strength | float | Levels = DEFAULT_STRENGTH
     style: str | None = None
+    spelling: Spelling | None = None  # None: that of each text
     keep: Sequence[str] = ()
     glossary: Mapping[str, str] = field(default_factory=dict)
     constraints: UserConstraints | None = None  # of `keep` and `glossary`, or given
 
     def with_changes(self, changes: Mapping[str, Any]) -> _Settings:
-        """Changed by name: fields of DecodeConfig, `config`, `strength`, `style`, `keep`, `glossary`, `constraints`."""
+        """Changed by name: fields of DecodeConfig, `config`, and the settings of predicted plans."""
         check_names(changes, (*_PLAN_SETTINGS, "config", *_SEARCH_SETTINGS))
-        own = {name: changes[name] for name in ("strength", "style") if name in changes}
+        own = {name: changes[name] for name in ("strength", "style", "spelling") if name in changes}
         if "strength" in own:
             Levels.of(own["strength"])
         check_setting("style", own.get("style"), str | None)
+        check_setting("spelling", own.get("spelling"), Spelling | None)
         config = check_config(changes.get("config")) or self.config
         search = {name: changes[name] for name in _SEARCH_SETTINGS if name in changes}
         config = config.with_changes(**search) if search else config
@@ -117,8 +120,9 @@ class Simplifier:
     `dtype` is the type of the weights. The bundled model is computed with 8-bit integers ("int8") on a CPU that has
     instructions for them; "float32" is exact.
 
-    `settings` are the defaults of a call: `strength`, `style`, `keep` (words or phrases), `glossary` (word or phrase →
-    what to write for it), `config` and every setting of `DecodeConfig`.
+    `settings` are the defaults of a call: `strength`, `style`, `spelling` ("british" or "american"; default: that of
+    the text), `keep` (words or phrases), `glossary` (word or phrase → what to write for it), `config` and every setting
+    of `DecodeConfig`.
 
     Requested edits (edits without a probability) have priority over everything else; if no text of the model satisfies
     them, they are made in place in the source. With a check, a text that may differ in meaning from its source is
@@ -176,6 +180,7 @@ class Simplifier:
         if "on_error" in options:
             raise ConfigError("a document takes no on_error.", "Leave it out, or give the sentences to pipe.")
         sentences = split_document(text)
+        options = {"spelling": self._settings.spelling or spelling_of(text), **options}
         return Document(tuple(sentences), tuple(self.pipe((one.text for one in sentences if one.text), **options)))
 
     @overload
@@ -213,15 +218,31 @@ class Simplifier:
         """The predicted plan of each text, with targets that fit its sentence."""
         return (one.plan for one in self.planned(sources, **settings))
 
-    def planned(self, sources: Iterable[str], **settings: Any) -> Iterator[PlannedText]:
+    def planned(self, sources: Iterable[str], *, quick: bool = False, **settings: Any) -> Iterator[PlannedText]:
         """The predicted plan of each text, and the reason if the text is not to be rewritten.
 
-        The pieces of a text that is too long for the model are planned separately.
+        The pieces of a text that is too long for the model are planned separately. A `quick` plan takes less than half
+        the time: fewer targets are considered, and neither the model nor the meaning check judges them.
         """
         checked = check_texts(sources, "sources")
         call = self._settings.with_changes(settings)
         groups = iter(lambda: list(islice(checked, _MAX_PLANNED)), [])
-        return (one for some in groups for one in self._plan(some, call))
+        return (one for some in groups for one in self._plan(some, call, quick))
+
+    def judged(self, pairs: Iterable[tuple[EditPlan, str]], *, keep: Sequence[str] = ()) -> Iterator[Result]:
+        """Results for texts that other programs or people wrote for these plans: verdicts, missing words, meaning.
+
+        `keep` are words that a text must have if its source has them.
+        """
+        waiting = iter(pairs)
+        while some := list(islice(waiting, _MAX_PLANNED)):
+            meanings = (
+                self.check.check(((plan.source, text) for plan, text in some), stays=keep) if self.check else None
+            )
+            for plan, text in some:
+                verdicts = tuple(judge(plan, text))
+                candidate = Candidate(text, 0.0, 0.0, verdicts, (), False, meaning=next(meanings) if meanings else None)
+                yield Result(plan.source, (candidate,), plan=plan)
 
     def _rewrite_each(
         self, texts: Sequence[Text], call: _Settings, batch_size: int, trace: bool | int
@@ -238,14 +259,14 @@ class Simplifier:
             halves = (texts[:middle], texts[middle:])
             return [outcome for half in halves for outcome in self._rewrite_each(half, call, batch_size, trace)]
 
-    def _plan(self, texts: Sequence[Text], call: _Settings) -> list[PlannedText]:
+    def _plan(self, texts: Sequence[Text], call: _Settings, quick: bool = False) -> list[PlannedText]:
         """The plan of each text, given or predicted."""
         plans = [text if isinstance(text, EditPlan) else EditPlan(text) for text in texts]  # refuses invalid strings
         given = [isinstance(text, EditPlan) for text in texts]
         reasons = [self._unchanged_reason(*pair) for pair in zip(plans, given, strict=True)]
         facts = list(zip(plans, given, reasons, strict=True))
         sources = [plan.source for plan, is_given, reason in facts if not is_given and reason is None]
-        predicted = self._predict(sources, call)
+        predicted = self._predict(sources, call, quick)
         planned = []
         for plan, is_given, reason in facts:
             if not is_given and reason is None:
@@ -263,18 +284,20 @@ class Simplifier:
             return None
         return ineligible_reason(plan.source, self._word_frequency)
 
-    def _predict(self, sources: Sequence[str], call: _Settings) -> Iterator[EditPlan]:
+    def _predict(self, sources: Sequence[str], call: _Settings, quick: bool) -> Iterator[EditPlan]:
         if self.planner is None:
             yield from (call.apply_constraints(EditPlan(source)) for source in sources)
             return
         pieces = [pieces_of(self.redrafter, source) for source in sources]
         plans = self.planner.plans(
             (piece for some in pieces for piece in some), strength=call.strength, style=call.style,
-            constraints=call.constraints, alternatives=_ALTERNATIVES, eligible=True,
+            constraints=call.constraints, alternatives=_QUICK_ALTERNATIVES if quick else _ALTERNATIVES, eligible=True,
         )  # fmt: skip
-        ranked = rank_targets(self.redrafter, plans, planner=self.planner, check=self.check)
+        check = None if quick else self.check
+        ranked = rank_targets(self.redrafter, plans, planner=self.planner, check=check, likelihood=not quick)
         for source, some in zip(sources, pieces, strict=True):
-            yield join_plans(source, list(islice(ranked, len(some))))
+            plan = join_plans(source, list(islice(ranked, len(some))))
+            yield with_spelling(plan, call.spelling or spelling_of(source))
 
     def _rewrite(self, texts: Sequence[Text], call: _Settings, batch_size: int, trace: bool | int) -> Iterator[Result]:
         planned = self._plan(texts, call)

@@ -61,7 +61,7 @@ JUDGED = SenseWeights(
 
 def rank_targets(
     redrafter: Redrafter, plans: Iterable[EditPlan], *, keep: int = 3, gap: float = 1.0,
-    planner: Planner | None = None, check: MeaningCheck | None = None,
+    planner: Planner | None = None, check: MeaningCheck | None = None, likelihood: bool = True,
 ) -> Iterator[EditPlan]:  # fmt: skip
     """Sort the targets of each substitution, best first: at most `keep`, none scored more than `gap` below the best.
 
@@ -69,6 +69,7 @@ def rank_targets(
     `planner` that predicted the plans, predicted targets are scored by how well they keep the meaning (`SenseWeights`)
     and unsafe ones are dropped; a word without a safe target is kept, as an insertion. With a `check`, targets that
     change the meaning of the source are dropped too. Common names are exempt, except from the refusals of the guard.
+    Without `likelihood`, predicted targets are scored by the other features alone, which needs no pass of the model.
     Edits without a span are left unchanged, and so are all edits if the model is not of transformers or the text is too
     long for it.
     """
@@ -78,7 +79,7 @@ def rank_targets(
         if isinstance(redrafter.model, StepModel):
             yield from ahead
         else:
-            checked = ahead if planner is None else _checked(redrafter, planner, check, ahead, keep, gap)
+            checked = ahead if planner is None else _checked(redrafter, planner, check, ahead, keep, gap, likelihood)
             yield from _ranked_by_likelihood(redrafter, checked, planner is not None, keep, gap)
 
 
@@ -127,8 +128,9 @@ class _Candidate:
 
 
 def _checked(
-    redrafter: Redrafter, planner: Planner, check: MeaningCheck | None, plans: Sequence[EditPlan], keep: int, gap: float
-) -> list[EditPlan]:
+    redrafter: Redrafter, planner: Planner, check: MeaningCheck | None, plans: Sequence[EditPlan], keep: int,
+    gap: float, likelihood: bool,
+) -> list[EditPlan]:  # fmt: skip
     """Plans without unsafe predicted targets. A feature is computed only for targets that could still be safe."""
     candidates: dict[tuple[int, int], list[_Candidate]] = {}
     for row, plan in enumerate(plans):
@@ -146,7 +148,8 @@ def _checked(
     for one, cosine in zip(left, _similarities(planner, left), strict=True):
         one.score += JUDGED.similar * cosine
     left = [one for one in left if one.score + most_likely >= JUDGED.least]
-    for one, ratio in zip(left, _likelihoods(redrafter, left), strict=True):
+    ratios = _likelihoods(redrafter, left) if likelihood else [0.0] * len(left)
+    for one, ratio in zip(left, ratios, strict=True):
         one.score += JUDGED.likely * min(max(ratio, JUDGED.likely_from), JUDGED.likely_to)
     left = [one for one in left if one.score >= JUDGED.least]
     if check is not None:

@@ -51,6 +51,8 @@ def _hard_words(sentence: str, words: Sequence[Word], word_frequency: WordFreque
     for word in words:
         if word.text in own_names or not is_content(word.text) or not word.text.replace("-", "").isalpha():
             continue
+        if word.text[0].isupper() and not lemmas_of(normalise(word.text)):  # a name that starts the sentence
+            continue
         if overlaps((word.start, word.end), protected):
             continue
         reason = _reason(word.text, word_frequency)

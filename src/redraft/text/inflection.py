@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 from redraft.text.function_words import is_content
+from redraft.text.word_form_dictionary import all_inflections, all_lemmas
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -201,15 +202,10 @@ def _head_noun(words: Sequence[str]) -> int:
 @lru_cache(4096)
 def lemmas_of(word: str) -> dict[str, tuple[str, ...]]:
     """The dictionary forms of a word, by part of speech."""
-    from lemminflect import getAllLemmas  # takes 0.3 s to import, so only when needed
-
-    found: dict[str, tuple[str, ...]] = getAllLemmas(word)
-    return found
+    return all_lemmas(word)
 
 
 @lru_cache(4096)
 def _forms(lemma: str, tag: Inflection) -> tuple[str, ...]:
-    from lemminflect import getAllInflections
-
-    found: dict[str, tuple[str, ...]] = getAllInflections(lemma, upos="NOUN" if tag == "NNS" else "VERB")
+    found = all_inflections(lemma, "NOUN" if tag == "NNS" else "VERB")
     return found.get(tag) or (found.get("VBD", ()) if tag == "VBN" else ())

@@ -1,0 +1,1 @@
+"""The HTTP interface of LanguageTool, so that its clients show redraft's suggestions."""
