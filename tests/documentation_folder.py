@@ -54,6 +54,7 @@ def build(folder: Path) -> None:
     _gold(folder / "DATA" / "alignment")
     for name in ("examples", "benchmarks"):
         shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "examples" / "letter.docx", folder)
     (folder / "docs").mkdir()
     for name in ("results.md", "plan_reading.md"):
         shutil.copy(ROOT / "docs" / name, folder / "docs")
