@@ -1,0 +1,134 @@
+// Selects a sentence, a word or a phrase of it: by click, by dragging, or with the arrow keys and Shift.
+import { byId } from "./dom.js";
+import { markSelection, sourceNode, wordNode } from "./rows.js";
+
+let draft = null;
+let current = null; // {id, from, to}: the words of a sentence; from -1: the sentence as a whole
+let anchor = 0; // the word from which Shift extends
+let listener = () => {};
+
+export const selection = () => current;
+
+// `onSelect(selection, enter)`; `enter`: whether the focus is to go to the panel.
+export function startSelecting(newDraft, onSelect) {
+  [draft, listener, current] = [newDraft, onSelect, null];
+  const first = byId("rows").querySelector(".w");
+  if (first) first.tabIndex = 0;
+}
+
+export function select(id, from = -1, to = from, { enter = false, focus = false } = {}) {
+  current = id && { id, from, to };
+  markSelection(current);
+  if (id) rove(wordNode(id, from) ?? sourceNode(id)?.querySelector(".w"), focus);
+  listener(current, enter);
+}
+
+// After a redraw: the marks and the word that Tab reaches are set again.
+export function refreshSelection() {
+  markSelection(current);
+  const node = current ? wordNode(current.id, current.from) ?? sourceNode(current.id)?.querySelector(".w") : byId("rows").querySelector(".w");
+  rove(node, false);
+}
+
+// Tab reaches one word of the document, the arrow keys the others (roving tabindex).
+function rove(node, focus) {
+  if (!node) return;
+  byId("rows").querySelectorAll(".w[tabindex='0']").forEach((other) => (other.tabIndex = -1));
+  node.tabIndex = 0;
+  if (focus) node.focus();
+}
+
+const place = (node) => ({ id: node.closest(".s").dataset.id, index: Number(node.dataset.word) });
+
+// One more or one less word at the end of the selection, for those who cannot drag.
+export function extend(change) {
+  if (!current || current.from < 0) return;
+  const words = [...sourceNode(current.id).querySelectorAll(".w")].map((node) => Number(node.dataset.word));
+  const at = words.indexOf(current.to);
+  const to = words[Math.min(words.length - 1, Math.max(words.indexOf(current.from), at + change))];
+  select(current.id, current.from, to);
+}
+
+function extendTo(node) {
+  const { id, index } = place(node);
+  if (!current || current.id !== id || current.from < 0) {
+    anchor = index;
+    return select(id, index);
+  }
+  select(id, Math.min(anchor, index), Math.max(anchor, index));
+}
+
+function onClick(event) {
+  if (!getSelection().isCollapsed) return; // the end of dragging
+  const word = event.target.closest(".w");
+  if (word && event.shiftKey) return extendTo(word);
+  if (word) {
+    const { id, index } = place(word);
+    anchor = index;
+    return select(id, index, index, { focus: true });
+  }
+  const sentence = event.target.closest(".s, .t");
+  if (sentence) select(sentence.dataset.id);
+}
+
+// Dragging over words selects them; beyond the end of the sentence in which it began, up to that end.
+function onDragEnd(event) {
+  const dragged = getSelection();
+  if (dragged.isCollapsed || event.button !== 0) return;
+  const range = dragged.getRangeAt(0);
+  const words = [...byId("rows").querySelectorAll(".w")].filter((node) => range.intersectsNode(node) && touches(range, node));
+  const from = dragged.anchorNode.parentElement?.closest(".s");
+  const own = words.filter((node) => !from || node.closest(".s") === from);
+  if (!own.length) return;
+  event.preventDefault();
+  const first = place(own[0]), last = place(own.at(-1));
+  anchor = first.index;
+  dragged.removeAllRanges();
+  if (first.id === last.id) select(first.id, first.index, last.index);
+}
+
+// Whether a range has at least one character of a word, not only its edge.
+function touches(range, node) {
+  const own = document.createRange();
+  own.selectNodeContents(node);
+  const begins = range.compareBoundaryPoints(Range.END_TO_START, own) < 0; // the range begins before the word ends
+  const ends = range.compareBoundaryPoints(Range.START_TO_END, own) > 0;
+  return begins && ends;
+}
+
+function onKey(event) {
+  const word = event.target.closest?.(".w");
+  if (!word) return;
+  const words = [...byId("rows").querySelectorAll(".w")].filter((node) => node.closest("[hidden]") === null);
+  const at = words.indexOf(word);
+  const inSentence = words.filter((node) => node.closest(".s") === word.closest(".s"));
+  const sentenceAt = (change) => {
+    const ids = draft.sentences.map(({ id }) => id);
+    return sourceNode(ids[ids.indexOf(place(word).id) + change])?.querySelector(".w");
+  };
+  const move = {
+    ArrowLeft: () => words[at - 1], ArrowRight: () => words[at + 1], Home: () => inSentence[0], End: () => inSentence.at(-1),
+    ArrowUp: () => sentenceAt(-1), ArrowDown: () => sentenceAt(1),
+  }[event.key];
+  if (event.key === "Enter" || event.key === " ") {
+    event.preventDefault();
+    const { id, index } = place(word);
+    const isInside = current?.id === id && index >= current.from && index <= current.to;
+    return isInside ? listener(current, true) : select(id, index, index, { enter: true });
+  }
+  if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  const to = move();
+  if (!to || (event.shiftKey && !inSentence.includes(to))) return;
+  if (event.shiftKey) extendTo(to);
+  else {
+    const { id, index } = place(to);
+    anchor = index;
+    select(id, index);
+  }
+  rove(to, true);
+}
+
+byId("rows").addEventListener("click", onClick);
+byId("rows").addEventListener("pointerup", onDragEnd);
+byId("rows").addEventListener("keydown", onKey);

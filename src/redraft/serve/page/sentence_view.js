@@ -1,0 +1,170 @@
+// What the page shows of one sentence: its edits, its text, its changes with their owners, and its warnings. Derived
+// from the sentence, the editor's decisions and what the service computed; nothing here is stored.
+import {
+  asPlanEdit, asUserEdit, changesOf, FAILED, hasPhrase, isSplit, keyOf, overlap, sameChange, spanOf, withChanges, wordsOf,
+} from "./words.js";
+
+export class SentenceView {
+  // `plan`: of the service, or null. `shown`: the answer to `request`, or the last one while a new one is computed.
+  constructor(sentence, record, plan, { terms }) {
+    Object.assign(this, { sentence, record, plan, terms });
+    this.words = plan?.words ?? wordsOf(sentence.source);
+    this.planned = plan?.edits ?? [];
+    this.edits = this.#edits();
+    this.request = plan && this.#request();
+    this.requestKey = this.request && JSON.stringify(this.request);
+  }
+
+  withAnswer({ answer, isPending, versions, problem }) {
+    const answered = Object.assign(Object.create(SentenceView.prototype), this, { answer, isPending, problem });
+    answered.options = answer ? distinct([answer, ...(versions ?? [])]) : [];
+    answered.option = answered.#option();
+    Object.assign(answered, answered.#text());
+    return answered;
+  }
+
+  // The planned edits, replaced by the editor's decisions about the same words; in source order.
+  #edits() {
+    const { decisions } = this.record;
+    const isHidden = (edit) => decisions.some((decision) => this.#hides(decision, edit));
+    const made = decisions.filter(({ edit }) => edit).map(({ edit }) => asUserEdit(edit));
+    const start = (edit) => spanOf(edit, this.words)?.[0] ?? this.sentence.source.length;
+    return [...this.planned.filter((edit) => !isHidden(edit)), ...made].sort((a, b) => start(a) - start(b));
+  }
+
+  // A rejected keep edit hides only that edit; any other decision hides all planned edits of its span. Splits are
+  // independent of the edits of words.
+  #hides(decision, edit) {
+    const coversSpan = (decision.edit || !decision.rejected) && !isSplit(decision.edit) && !isSplit(edit);
+    return decision.key === keyOf(edit) || (coversSpan && overlap(decision.span, spanOf(edit, this.words)));
+  }
+
+  #request() {
+    const strength = this.plan.strength ? { strength: this.plan.strength } : {};
+    return { source: this.sentence.source, edits: this.edits.map(asPlanEdit), ...strength };
+  }
+
+  #option() {
+    const { chosen } = this.record;
+    if (chosen.kind === "own" || chosen.kind === "original") return null;
+    return this.options.find(({ output }) => output === chosen.output) ?? this.options[0] ?? null;
+  }
+
+  #text() {
+    const { source } = this.sentence, { chosen, restored } = this.record;
+    if (chosen.kind === "own") return { text: chosen.text, changes: owned(changesOf(source, chosen.text), "you"), undone: [] };
+    const made = this.option ? changesOf(source, this.option.output) : [];
+    const undone = made.filter((change) => restored.some((other) => sameChange(other, change)));
+    const changes = made.filter((change) => !undone.includes(change));
+    const text = undone.length ? withChanges(source, changes) : this.option?.output ?? source;
+    return { text, undone, changes: changes.map((change) => ({ ...change, owner: this.#ownerOf(change) })) };
+  }
+
+  // The edit that asked for a change, or null: the model made it by itself.
+  #ownerOf({ start, end }) {
+    const touches = ([from, to]) => start <= to + 1 && end >= from - 1; // white space and punctuation beside the words
+    const asked = this.verdicts.filter((edit) => !edit.insert && !FAILED.includes(edit.status));
+    return asked.find((edit) => edit.split === true || touches(spanOf(edit, this.words) ?? [Infinity, -1])) ?? null;
+  }
+
+  get unasked() {
+    return this.changes.filter(({ owner }) => owner === null);
+  }
+
+  get isChanged() {
+    return this.text !== this.sentence.source;
+  }
+
+  // Whether somebody should read the sentence before it is used.
+  get needsReview() {
+    return this.isChanged || Boolean(this.record.reviewed) || this.isAtRisk;
+  }
+
+  get rejectedEdits() {
+    return this.record.decisions.filter(({ rejected }) => rejected);
+  }
+
+  isByEditor(edit) {
+    return this.record.decisions.some((decision) => decision.edit && keyOf(decision.edit) === keyOf(edit));
+  }
+
+  // Whether the edit only keeps the words of a rejected edit; the rejection itself is what is shown.
+  isRejection(edit) {
+    return this.rejectedEdits.some((decision) => decision.edit && keyOf(decision.edit) === keyOf(edit));
+  }
+
+  // The edits with their status in the chosen text; the status is unknown for the editor's own text and the original.
+  get verdicts() {
+    const { kind } = this.record.chosen;
+    if (kind === "own" || kind === "original") return this.edits.map((edit) => ({ ...edit, status: "unknown" }));
+    return this.isPending || !this.option?.edits ? this.edits : this.option.edits;
+  }
+
+  statusOf(edit) {
+    return this.verdicts.find((other) => keyOf(other) === keyOf(edit))?.status;
+  }
+
+  // Edits requested by the editor, here or by keep list and glossary, that the chosen text lacks.
+  get failed() {
+    return this.isPending ? [] : this.option?.not_done ?? [];
+  }
+
+  // The result of the meaning check of the chosen text if it raised an alarm, else null.
+  get alarm() {
+    const meaning = this.option?.meaning;
+    return !this.isPending && meaning?.alarm ? meaning : null;
+  }
+
+  get missing() {
+    return this.option?.missing ?? [];
+  }
+
+  // Terms of the keep list and the glossary that the text does not use, whoever wrote it.
+  get unusedTerms() {
+    const { source } = this.sentence;
+    const named = new Set(this.failed.map((edit) => (edit.insert ?? edit.substitute ?? "").toLowerCase()));
+    const isOpen = (phrase) => hasPhrase(source, phrase) && !named.has(phrase.toLowerCase());
+    const lost = this.terms.keep.filter((phrase) => isOpen(phrase) && !hasPhrase(this.text, phrase));
+    const unused = this.terms.glossary.filter(([term, target]) => isOpen(term) && !hasPhrase(this.text, target));
+    return this.answer && !this.isPending ? [
+      ...lost.map((phrase) => `the keep list has “${phrase}”, and the new text does not`),
+      ...unused.map(([term, target]) => `the glossary has “${target}” for “${term}”, and the new text does not`),
+    ] : [];
+  }
+
+  // What the check found, in words; the first is the gravest.
+  get warnings() {
+    const missing = this.missing.length ? [`the new text lacks ${this.missing.join(", ")}`] : [];
+    const alarm = this.alarm ? [`the meaning may have changed (risk ${Math.round(100 * this.alarm.risk)} %): ${this.alarm.why}`] : [];
+    return [...alarm, ...missing, ...this.unusedTerms];
+  }
+
+  get isAtRisk() {
+    return Boolean(this.problem) || this.failed.length > 0 || this.warnings.length > 0;
+  }
+
+  // For the order of the review: alarms by their risk, then other warnings, then sentences without any.
+  get risk() {
+    return this.alarm ? 1 + this.alarm.risk : Number(this.isAtRisk);
+  }
+
+  get unchanged() {
+    return this.answer ? this.answer.unchanged : this.plan?.unchanged;
+  }
+
+  get author() {
+    const { chosen, restored } = this.record;
+    return chosen.kind === "own" || chosen.kind === "original" || restored.length ? "editor" : "redraft";
+  }
+
+  get isLiteral() {
+    return Boolean(this.option?.literal);
+  }
+}
+
+const owned = (changes, owner) => changes.map((change) => ({ ...change, owner }));
+
+function distinct(options) {
+  const seen = new Set();
+  return options.filter(({ output }) => !seen.has(output) && seen.add(output));
+}
