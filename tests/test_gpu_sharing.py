@@ -40,9 +40,11 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> Path:
 def test_service_runs_as_long_as_it_is_used(log: Path) -> None:
     shared = SharedGpu()
     folder = Path(shared.environment["CUDA_MPS_PIPE_DIRECTORY"])
-    assert log.read_text() == f"start {folder}\n" and folder.is_dir()
+    assert log.read_text() == f"start {folder}\n"
+    assert folder.is_dir()
     shared.close()
-    assert log.read_text().splitlines()[1:] == ["quit -t 20"] and not folder.exists()
+    assert log.read_text().splitlines()[1:] == ["quit -t 20"]
+    assert not folder.exists()
 
 
 def test_service_ends_with_a_process_that_was_killed(log: Path) -> None:
@@ -52,7 +54,8 @@ def test_service_ends_with_a_process_that_was_killed(log: Path) -> None:
         "shared = gpu_sharing.SharedGpu(); print(len(shared.environment), flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None and process.stdout.readline() == "2\n"
+        assert process.stdout is not None
+        assert process.stdout.readline() == "2\n"
         process.send_signal(signal.SIGKILL)
     end = time.monotonic() + 20
     while "quit" not in log.read_text() and time.monotonic() < end:
@@ -65,7 +68,8 @@ def test_service_that_cannot_be_used_is_ended(log: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(gpu_sharing, "_PROBE", probe)
     monkeypatch.setattr(gpu_sharing, "_SECONDS", 1)
     shared = SharedGpu()
-    assert not shared.environment and "quit -t 20" in log.read_text()
+    assert not shared.environment
+    assert "quit -t 20" in log.read_text()
 
 
 def test_service_that_does_not_start_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,4 +85,5 @@ def test_other_services_are_left_alone(log: Path, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setenv("CUDA_MPS_PIPE_DIRECTORY", "elsewhere")
     else:
         monkeypatch.setattr(gpu_sharing, "_USUAL_PIPES", log.parent)
-    assert not SharedGpu().environment and not log.exists()
+    assert not SharedGpu().environment
+    assert not log.exists()

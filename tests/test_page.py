@@ -495,12 +495,12 @@ def test_the_api_documentation_works_without_another_server(page, address):
     page.click("footer a")
     page.wait_for_selector(".opblock")
     assert page.title() == "redraft: API documentation"
-    assert page.locator(".opblock").count() == 5
+    assert page.locator(".opblock").count() == 6
     operation = page.locator(".opblock", has_text="/v1/readability")
     operation.locator("button").first.click()
     operation.get_by_role("button", name="Try it out").click()
     operation.get_by_role("button", name="Execute").click()
-    operation.locator(".live-responses-table", has_text='"words_before"').wait_for()
+    operation.locator(".live-responses-table", has_text='"words_per_sentence"').wait_for()
     operation.locator(".tablinks", has_text="Schema").first.click()
     assert {url.startswith((address, "data:")) for url in asked} == {True}
     assert page.said == []

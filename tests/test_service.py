@@ -85,8 +85,11 @@ def test_a_text_is_simplified_as_the_simplifier_does_it(whole, simplifier):
     assert len(first["candidates"]) == 1
     assert "trace" not in first
     assert (last["space"], last["source"], last["output"], last["edits"]) == ("\n", "", "", [])
-    assert answer["readability"]["words_before"] == 14
-    assert answer["readability"]["after"] < answer["readability"]["before"]
+    before, after = (answer["readability"][side] for side in ("before", "after"))
+    assert before["words"] == 14
+    assert before["sentences"] == 2
+    assert after["grade"] < before["grade"]
+    assert after["share_of_hard_words"] < before["share_of_hard_words"]
 
 
 def test_planned_edits_can_be_applied(whole):
@@ -539,11 +542,27 @@ def test_an_occupied_port_is_reported_before_a_model_is_loaded(command, monkeypa
 def test_readability_needs_no_model(client):
     asked = {"before": ["The physician commenced."], "after": ["The doctor began."]}
     answer = client.post("/v1/readability", json=asked).json()
-    assert answer["before"] > answer["after"]
+    before, after = answer["before"], answer["after"]
+    assert before["grade"] > after["grade"]
+    assert (before["words"], after["words"]) == (3, 3)
+    assert before["levels"]["B2"] == pytest.approx(1 / 3)
+    assert after["levels"]["B2"] == 0
     assert "401 characters, and the limit is 400" in error(
         client.post("/v1/readability", json={"before": ["a" * 401], "after": []}), 400
     )
-    assert (answer["words_before"], answer["words_after"]) == (3, 3)
+
+
+def test_diagnosing_needs_no_model(client):
+    answer = client.post("/v1/diagnose", json={"text": "They left.\n\nThe physician commenced."}).json()
+    first, second = answer["sentences"]
+    assert first["hard"] == []
+    assert (second["space"], second["source"]) == ("\n\n", "The physician commenced.")
+    assert [second["source"][place["start"] : place["end"]] for place in second["hard"]] == ["physician", "commenced"]
+    assert answer["figures"]["sentences"] == 2
+    assert answer["figures"]["share_of_hard_words"] == pytest.approx(2 / 5)
+    given = client.post("/v1/diagnose", json={"sentences": ["They left. We stayed.", ""]}).json()
+    assert [one["source"] for one in given["sentences"]] == ["They left. We stayed.", ""]
+    assert "either text or sentences" in error(client.post("/v1/diagnose", json={}), 422)
 
 
 @pytest.mark.parametrize("device, batch", [("cpu", 4), ("cuda", 32)])

@@ -28,7 +28,8 @@ class _FixedLayer(CacheLayerMixin):  # type: ignore[no-untyped-call]
         self._share = share
         sizes = [(rows // share, heads, room, size) for size in (width, like.values.shape[-1])]
         self._buffers = [[like.keys.new_zeros(size) for size in sizes] for _ in range(1 + moves)]
-        self.keys, self.values = self._buffers[0]
+        self.keys: Tensor = self._buffers[0][0]
+        self.values: Tensor = self._buffers[0][1]
         self.written = written
         self.is_initialized = True
 

@@ -104,9 +104,14 @@ def _add_api(app: FastAPI, service: Service, *, needs_key: bool) -> None:
         """Rewrite a text, or sentences with edits."""
         return await _cancel_on_disconnect(request, service.simplify(body))
 
+    @app.post("/v1/diagnose", response_model=schemas.DiagnoseResponse, responses=responses, dependencies=dependencies)
+    def diagnose(body: schemas.DiagnoseRequest) -> Any:
+        """Hard words and long sentences, and how easy the text is to read; nothing is rewritten."""
+        return service.diagnose(body)
+
     @app.post("/v1/readability", response_model=schemas.Readability, responses=responses, dependencies=dependencies)
     def readability(body: schemas.ReadabilityRequest) -> Any:
-        """Grade levels and word counts of a text before and after simplification."""
+        """How easy a text is to read, before and after simplification."""
         return service.readability(body)
 
     @app.post("/v1/evaluate", response_model=schemas.EvaluateResponse, responses=responses, dependencies=dependencies)

@@ -12,7 +12,14 @@ from redraft.plan.prediction import Levels
 from redraft.plan.user_constraints import UserConstraint, UserConstraints
 from redraft.serve.batch_worker import WorkItem
 from redraft.serve.limits import Limits
-from redraft.serve.schemas import EvaluateRequest, PlanSettings, ReadabilityRequest, SentenceInput, SimplifyRequest
+from redraft.serve.schemas import (
+    DiagnoseRequest,
+    EvaluateRequest,
+    PlanSettings,
+    ReadabilityRequest,
+    SentenceInput,
+    SimplifyRequest,
+)
 from redraft.text.sentences import split_document
 from redraft.text.words import normalise, split_words
 
@@ -42,10 +49,23 @@ def request_sentences(request: SimplifyRequest, limits: Limits) -> list[RequestS
     if request.sentences is None:
         return sentences_of_text(request.text or "", limits)
     inputs = request.sentences
-    _check_count("sentences", "sentences", len(inputs), limits.max_sentences)
-    characters = sum(len(sentence.space) + len(sentence.source) for sentence in inputs)
-    _check_count("sentences", "characters", characters, limits.max_characters)
+    _check_sentences([sentence.space + sentence.source for sentence in inputs], limits)
     return [_request_sentence(sentence, f"sentences[{index}]", limits) for index, sentence in enumerate(inputs)]
+
+
+def _check_sentences(texts: Sequence[str], limits: Limits) -> None:
+    _check_count("sentences", "sentences", len(texts), limits.max_sentences)
+    _check_count("sentences", "characters", sum(map(len, texts)), limits.max_characters)
+
+
+def sentences_to_diagnose(request: DiagnoseRequest, limits: Limits) -> list[RequestSentence]:
+    """Sentences that are given are not changed, even if they contain several."""
+    if request.sentences is None:
+        return sentences_of_text(request.text or "", limits)
+    _check_sentences(request.sentences, limits)
+    for index, source in enumerate(request.sentences):
+        _check_sentence(f"sentences[{index}]", source, limits)
+    return [RequestSentence("", source, None) for source in request.sentences]
 
 
 def _request_sentence(sentence: SentenceInput, place: str, limits: Limits) -> RequestSentence:

@@ -91,6 +91,21 @@ class SimplifyRequest(PlanSettings):
         return self
 
 
+class DiagnoseRequest(StrictModel):
+    """Either `text` or `sentences`, which are taken as they are."""
+
+    model_config = _example(text="They purchased 40 vehicles notwithstanding the apprehension of the beneficiaries.")
+
+    text: Text | None = None
+    sentences: list[Text] | None = None
+
+    @model_validator(mode="after")
+    def _either_text_or_sentences(self) -> DiagnoseRequest:
+        if (self.text is None) == (self.sentences is None):
+            raise ValueError("give either text or sentences")
+        return self
+
+
 class EvaluateRequest(StrictModel):
     model_config = _example(
         sources=["They purchased 40 vehicles."],
@@ -175,13 +190,44 @@ class SimplifiedSentence(StrictModel):
     trace: list[dict[str, Any]] = []
 
 
-class Readability(StrictModel):
-    """Flesch-Kincaid grade levels and word counts."""
+class TextFigures(StrictModel):
+    """How easy a text is to read."""
 
-    before: float
-    after: float
-    words_before: int
-    words_after: int
+    sentences: int
+    words: int
+    words_per_sentence: float
+    share_of_hard_words: float = Field(description="of all words: rare words, and words that people rate as difficult")
+    grade: float = Field(description="Flesch-Kincaid grade level")
+    levels: dict[str, float] | None = Field(
+        description="CEFR level, A1 to C2 → share among the words with a known level; null: cefrpy is not installed"
+    )
+
+
+class Readability(StrictModel):
+    """Figures of a text before and after simplification."""
+
+    before: TextFigures
+    after: TextFigures
+
+
+class HardPlace(StrictModel):
+    """A place that is hard to read. `start` and `end` count characters of the sentence."""
+
+    start: int
+    end: int
+    kind: str = Field(description="rare word, hard word or long sentence")
+    why: str
+
+
+class DiagnosedSentence(StrictModel):
+    space: str = Field(description="white space before the sentence")
+    source: str
+    hard: list[HardPlace]
+
+
+class DiagnoseResponse(StrictModel):
+    sentences: list[DiagnosedSentence]
+    figures: TextFigures
 
 
 class SimplifyResponse(StrictModel):

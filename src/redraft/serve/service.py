@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
-
-import numpy as np
 
 from redraft.decode.result import Candidate, Result
 from redraft.evaluate.corpora import Corpus
-from redraft.evaluate.fkgl import Fkgl
+from redraft.evaluate.readability import Readability
 from redraft.evaluate.scores import score
 from redraft.plan.edits import EditPlan
+from redraft.plan.planner import bundled_word_frequency
 from redraft.serve import schemas
 from redraft.serve.batch_worker import BatchSettings, BatchWorker, PredictedPlan, WorkItem
 from redraft.serve.batcher import Batcher
@@ -26,10 +26,11 @@ from redraft.serve.request_checks import (
     check_search,
     request_sentences,
     sentences_of_text,
+    sentences_to_diagnose,
     user_constraints_of,
 )  # fmt: skip
 from redraft.simplify.simplifier import Simplifier
-from redraft.text.words import split_words
+from redraft.text.hard_places import hard_places
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +44,8 @@ class Service:
             BatchWorker(simplifier, limits), limits, size=lambda item: item.size
         )
         self._planner, self._beams = simplifier.planner, simplifier.redrafter.config.beams
-        self._fkgl = Fkgl()
+        self._word_frequency = bundled_word_frequency()
+        self._figures = Readability(self._word_frequency).figures
 
     async def plan(self, request: schemas.PlanRequest) -> schemas.PlanResponse:
         sentences = sentences_of_text(request.text, self.limits)
@@ -95,6 +97,22 @@ class Service:
             ),
         )
 
+    def diagnose(self, request: schemas.DiagnoseRequest) -> schemas.DiagnoseResponse:
+        sentences = sentences_to_diagnose(request, self.limits)
+        return schemas.DiagnoseResponse(
+            sentences=[
+                schemas.DiagnosedSentence(
+                    space=one.space,
+                    source=one.source,
+                    hard=[
+                        schemas.HardPlace(**asdict(place)) for place in hard_places(one.source, self._word_frequency)
+                    ],
+                )
+                for one in sentences
+            ],
+            figures=self._text_figures([one.source for one in sentences]),
+        )
+
     def readability(self, request: schemas.ReadabilityRequest) -> schemas.Readability:
         check_readability(request, self.limits)
         return self._readability(request.before, request.after)
@@ -113,20 +131,10 @@ class Service:
         return await self.batcher.submit(items, settings)
 
     def _readability(self, before: Sequence[str], after: Sequence[str]) -> schemas.Readability:
-        return schemas.Readability(
-            before=self._grade(before),
-            after=self._grade(after),
-            words_before=_word_count(before),
-            words_after=_word_count(after),
-        )
+        return schemas.Readability(before=self._text_figures(before), after=self._text_figures(after))
 
-    def _grade(self, texts: Sequence[str]) -> float:
-        counts = np.array([self._fkgl.count_one(text) for text in texts], dtype=np.float64).reshape(-1, 3)
-        return float(self._fkgl.figures(counts.sum(0))["fkgl"])
-
-
-def _word_count(texts: Sequence[str]) -> int:
-    return sum(any(map(str.isalnum, word.text)) for text in texts for word in split_words(text))
+    def _text_figures(self, sentences: Sequence[str]) -> schemas.TextFigures:
+        return schemas.TextFigures(**asdict(self._figures(sentences)))
 
 
 def _simplified_sentence(

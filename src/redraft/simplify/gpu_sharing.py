@@ -14,7 +14,7 @@ _PIPES, _LOGS = "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"
 _USUAL_PIPES = Path("/tmp/nvidia-mps")  # where programs look for a service that somebody else has started
 _SECONDS = 20  # for the service to start or end
 # Ends the service when this process has ended, in whatever way: then its standard input is closed.
-_WATCH = f"cat > /dev/null; echo quit -t {_SECONDS} | {_CONTROL} > /dev/null 2>&1; rm -rf \"${_PIPES}\""
+_WATCH = f'cat > /dev/null; echo quit -t {_SECONDS} | {_CONTROL} > /dev/null 2>&1; rm -rf "${_PIPES}"'
 # The status is that of the CUDA driver when it connects to the service.
 _PROBE = "import ctypes, sys; sys.exit(ctypes.CDLL('libcuda.so.1').cuInit(0))"
 

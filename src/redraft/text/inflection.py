@@ -83,7 +83,7 @@ def may_follow(target: str, before: str) -> bool:
 def _parts_of_speech(word: str) -> frozenset[str]:
     if not word.isalpha():
         return frozenset()
-    found = set(_lemmas(word.lower()))
+    found = set(lemmas_of(word.lower()))
     if "VERB" in found and word.lower().endswith(("ed", "ing", "en")):
         found.add("ADJ")  # participles
     if word.lower() in _QUANTITIES:
@@ -127,7 +127,7 @@ def _word_inflections(word: str) -> tuple[tuple[Inflection, bool], ...]:
     """All inflections that a word may have; none if it may also be a base form."""
     if not word.islower() or not word.isalpha():
         return ()
-    lemmas = _lemmas(word)
+    lemmas = lemmas_of(word)
     if word in lemmas.get("VERB", ()) or word in lemmas.get("NOUN", ()):
         return ()
     not_adjective = word not in lemmas.get("ADJ", ())
@@ -162,7 +162,7 @@ def _inflected(target: str, tag: Inflection, not_adjective: bool, before: Sequen
         return None
     at = _head_noun(words) if tag == "NNS" else 0
     head = words[at]
-    lemmas = _lemmas(head)
+    lemmas = lemmas_of(head)
     if not head.islower() or not head.isalpha() or head in _MODALS:
         return None
     if tag == "NNS":
@@ -188,8 +188,8 @@ def _starts_with_verb(words: Sequence[str]) -> bool:
     first, *rest = words
     if not rest:
         return True
-    is_light = first in _LIGHT_VERBS or not _LIGHT_VERBS.isdisjoint(_lemmas(first).get("VERB", ()))
-    only_verb = set(_lemmas(first)) == {"VERB"}
+    is_light = first in _LIGHT_VERBS or not _LIGHT_VERBS.isdisjoint(lemmas_of(first).get("VERB", ()))
+    only_verb = set(lemmas_of(first)) == {"VERB"}
     return is_content(first) and (is_light or only_verb or not is_content(rest[0]))
 
 
@@ -199,7 +199,8 @@ def _head_noun(words: Sequence[str]) -> int:
 
 
 @lru_cache(4096)
-def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
+def lemmas_of(word: str) -> dict[str, tuple[str, ...]]:
+    """The dictionary forms of a word, by part of speech."""
     from lemminflect import getAllLemmas  # takes 0.3 s to import, so only when needed
 
     found: dict[str, tuple[str, ...]] = getAllLemmas(word)

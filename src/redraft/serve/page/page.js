@@ -203,9 +203,9 @@ function drawReadability() {
   const isRewritten = sentences.some(({ answer }) => answer);
   const figures = isRewritten ? knownFigures(...shownTexts()) : null;
   if (figures) {
-    const { before, after, words_before, words_after } = figures;
-    const grades = `School grade (FKGL) ${before.toFixed(1)} → ${after.toFixed(1)}`;
-    byId("readability").textContent = `${grades} · ${words_before} → ${words_after} words`;
+    const { before, after } = figures;
+    const grades = `School grade (FKGL) ${before.grade.toFixed(1)} → ${after.grade.toFixed(1)}`;
+    byId("readability").textContent = `${grades} · ${before.words} → ${after.words} words`;
   } else if (!isRewritten) byId("readability").textContent = "";
   return Boolean(figures) || !isRewritten;
 }
