@@ -1,8 +1,8 @@
 // The document that is open: its blocks and sentences, the history of decisions, and what the service computed for it.
 import { newRecord } from "./decisions.js";
 import { History } from "./history.js";
-import { SentenceView } from "./sentence_view.js";
-import { slicer } from "./words.js";
+import { requestOf, SentenceView } from "./sentence_view.js";
+import { lengthOf, slicer } from "./words.js";
 
 export class Draft {
   // `blocks`: as /v1/documents/open gives them, each with the ids of its `sentences` and the `tail` after them.
@@ -41,32 +41,31 @@ export class Draft {
     return operation;
   }
 
-  planOf(record, source) {
-    return this.computed.plans.get(planKey(record.settings, source)) ?? null;
-  }
-
   // The view is made anew only if something that it shows has changed.
   view(id) {
-    const sentence = this.byId.get(id), record = this.record(id);
-    const plan = this.planOf(record, sentence.source);
+    const sentence = this.byId.get(id), record = this.record(id), terms = this.settings;
+    const plan = this.computed.plans.get(planKey(record.settings, sentence.source)) ?? null;
     const old = this.views.get(id);
-    const isSame = old && old.record === record && old.plan === plan && old.terms === this.settings;
-    const base = isSame ? old : new SentenceView(sentence, record, plan, { terms: this.settings });
-    const key = base.requestKey;
-    const exact = key ? this.computed.answers.get(key) : null;
-    if (exact) this.lastAnswers.set(id, exact);
-    const shown = {
-      answer: exact ?? this.lastAnswers.get(id) ?? null,
-      isPending: !exact && (key ? this.running.has(key) : this.running.has(planKey(record.settings, sentence.source))),
-      versions: key ? this.computed.versions.get(key) : null,
-      problem: key ? this.problems.get(key) ?? null : null,
-    };
-    if (isSame && old.shown && Object.keys(shown).every((name) => old.shown[name] === shown[name])) return old;
-    const view = base.withAnswer(shown);
-    view.shown = shown;
-    view.isComputed = Boolean(exact);
-    this.views.set(id, view);
+    const isSame = old?.requested.record === record && old.requested.plan === plan && old.requested.terms === terms;
+    const requested = isSame ? old.requested : requestOf(sentence, record, plan, terms);
+    const shown = this.#shown(requested);
+    if (isSame && Object.keys(shown).every((name) => old.shown[name] === shown[name])) return old.view;
+    const view = new SentenceView(requested, shown);
+    this.views.set(id, { requested, shown, view });
     return view;
+  }
+
+  #shown({ sentence, record, requestKey }) {
+    const exact = requestKey ? this.computed.answers.get(requestKey) : null;
+    if (exact) this.lastAnswers.set(sentence.id, exact);
+    const runningKey = requestKey ?? planKey(record.settings, sentence.source);
+    return {
+      answer: exact ?? this.lastAnswers.get(sentence.id) ?? null,
+      isComputed: Boolean(exact),
+      isPending: !exact && this.running.has(runningKey),
+      versions: this.computed.versions.get(requestKey) ?? null,
+      problem: this.problems.get(requestKey) ?? null,
+    };
   }
 
   get allViews() {
@@ -79,7 +78,8 @@ export class Draft {
   }
 
   get text() {
-    return this.blocks.map((block, i) => (i ? block.gap ?? "\n\n" : block.gap ?? "") + this.blockText(block)).join("") + (this.blocks.at(-1)?.after ?? "");
+    const gap = (block, i) => block.gap ?? (i ? "\n\n" : "");
+    return this.blocks.map((block, i) => gap(block, i) + this.blockText(block)).join("") + (this.blocks.at(-1)?.after ?? "");
   }
 }
 
@@ -107,30 +107,32 @@ export function blocksOfText(text) {
   return blocks;
 }
 
-// Divides blocks into their sentences, as the service found them in the blocks' texts joined by line breaks.
+// Divides blocks into the sentences that the service found in their texts joined by line breaks. White space between
+// blocks, and the colon of a line before its break, belong to no sentence.
 export function sentencesOf(blocks, found, firstNumber = 1) {
   const sentences = [];
-  let block = 0, at = 0, number = firstNumber; // `at`: characters of the block that are in sentences already
-  const texts = blocks.map((one) => slicer(one.text)), lengths = blocks.map((one) => Array.from(one.text).length);
+  const texts = blocks.map(({ text }) => slicer(text)), lengths = blocks.map(({ text }) => lengthOf(text));
+  let block = 0, end = 0, at = 0; // in the block: the end of its last sentence, and the place reached
   blocks.forEach((one) => (one.sentences = []));
-  const nextBlock = () => {
-    blocks[block].tail = texts[block](at, Infinity);
+  const closeBlock = () => {
+    blocks[block].tail = texts[block](end, Infinity);
     block += 1;
-    at = 0;
+    end = at = 0;
   };
   for (const { space, source, hard } of found) {
-    let before = Array.from(space).length;
-    // White space between blocks, and the colon of a line before its break, belong to no sentence.
-    while (block < blocks.length && at + before > lengths[block]) {
-      before -= lengths[block] - at + 1;
-      nextBlock();
+    let skipped = lengthOf(space);
+    while (block < blocks.length && at + skipped > lengths[block]) {
+      skipped -= lengths[block] - at + 1; // with the line break
+      closeBlock();
     }
+    at += skipped;
     if (!source) continue;
-    const id = `s${number}`;
-    sentences.push({ id, number: number++, start: at + before, space: texts[block](at, at + before), source, hard });
+    const number = firstNumber + sentences.length, id = `s${number}`;
+    sentences.push({ id, number, start: at, space: texts[block](end, at), source, hard });
     blocks[block].sentences.push(id);
-    at += before + Array.from(source).length;
+    at += lengthOf(source);
+    end = at;
   }
-  while (block < blocks.length) nextBlock();
+  while (block < blocks.length) closeBlock();
   return sentences;
 }

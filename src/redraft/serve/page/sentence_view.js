@@ -4,44 +4,37 @@ import {
   asPlanEdit, asUserEdit, changesOf, FAILED, hasPhrase, isSplit, keyOf, overlap, sameChange, spanOf, withChanges, wordsOf,
 } from "./words.js";
 
+// The edits of a sentence, and the request that asks for its text. `terms`: keep list and glossary of the document.
+export function requestOf(sentence, record, plan, terms) {
+  const words = plan?.words ?? wordsOf(sentence.source), planned = plan?.edits ?? [];
+  const edits = editsOf(sentence, record, words, planned);
+  const strength = plan?.strength ? { strength: plan.strength } : {};
+  const request = plan && { source: sentence.source, edits: edits.map(asPlanEdit), ...strength };
+  return { sentence, record, plan, terms, words, planned, edits, request, requestKey: request && JSON.stringify(request) };
+}
+
+// The planned edits, replaced by the editor's decisions about the same words; in source order.
+function editsOf(sentence, { decisions }, words, planned) {
+  const isHidden = (edit) => decisions.some((decision) => hides(decision, edit, words));
+  const made = decisions.filter(({ edit }) => edit).map(({ edit }) => asUserEdit(edit));
+  const start = (edit) => spanOf(edit, words)?.[0] ?? sentence.source.length;
+  return [...planned.filter((edit) => !isHidden(edit)), ...made].sort((a, b) => start(a) - start(b));
+}
+
+// A rejected keep edit hides only that edit; any other decision hides all planned edits of its span. Splits are
+// independent of the edits of words.
+function hides(decision, edit, words) {
+  const coversSpan = (decision.edit || !decision.rejected) && !isSplit(decision.edit) && !isSplit(edit);
+  return decision.key === keyOf(edit) || (coversSpan && overlap(decision.span, spanOf(edit, words)));
+}
+
 export class SentenceView {
-  // `plan`: of the service, or null. `shown`: the answer to `request`, or the last one while a new one is computed.
-  constructor(sentence, record, plan, { terms }) {
-    Object.assign(this, { sentence, record, plan, terms });
-    this.words = plan?.words ?? wordsOf(sentence.source);
-    this.planned = plan?.edits ?? [];
-    this.edits = this.#edits();
-    this.request = plan && this.#request();
-    this.requestKey = this.request && JSON.stringify(this.request);
-  }
-
-  withAnswer({ answer, isPending, versions, problem }) {
-    const answered = Object.assign(Object.create(SentenceView.prototype), this, { answer, isPending, problem });
-    answered.options = answer ? distinct([answer, ...(versions ?? [])]) : [];
-    answered.option = answered.#option();
-    Object.assign(answered, answered.#text());
-    return answered;
-  }
-
-  // The planned edits, replaced by the editor's decisions about the same words; in source order.
-  #edits() {
-    const { decisions } = this.record;
-    const isHidden = (edit) => decisions.some((decision) => this.#hides(decision, edit));
-    const made = decisions.filter(({ edit }) => edit).map(({ edit }) => asUserEdit(edit));
-    const start = (edit) => spanOf(edit, this.words)?.[0] ?? this.sentence.source.length;
-    return [...this.planned.filter((edit) => !isHidden(edit)), ...made].sort((a, b) => start(a) - start(b));
-  }
-
-  // A rejected keep edit hides only that edit; any other decision hides all planned edits of its span. Splits are
-  // independent of the edits of words.
-  #hides(decision, edit) {
-    const coversSpan = (decision.edit || !decision.rejected) && !isSplit(decision.edit) && !isSplit(edit);
-    return decision.key === keyOf(edit) || (coversSpan && overlap(decision.span, spanOf(edit, this.words)));
-  }
-
-  #request() {
-    const strength = this.plan.strength ? { strength: this.plan.strength } : {};
-    return { source: this.sentence.source, edits: this.edits.map(asPlanEdit), ...strength };
+  // `answer`: to the request, or the last one while a new one is computed. `isComputed`: it is the one to the request.
+  constructor(requested, { answer, isComputed, isPending, versions, problem }) {
+    Object.assign(this, requested, { answer, isComputed, isPending, problem });
+    this.options = answer ? distinct([answer, ...(versions ?? [])]) : [];
+    this.option = this.#option();
+    Object.assign(this, this.#text());
   }
 
   #option() {

@@ -89,7 +89,7 @@ async function write(draft, bytes) {
   const saved = { id, title, original, blocks, sentences, mode, operations, counts, modified: Date.now(), history: draft.history.saved() };
   await transaction("readwrite", (all) => {
     all.objectStore("documents").put(saved, id);
-    all.objectStore("computed").put(computed, id);
+    if (computed !== null) all.objectStore("computed").put(computed, id);
     if (bytes) all.objectStore("files").put(bytes, id);
   });
   shortenJournal(id, operations);
