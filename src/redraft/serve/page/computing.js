@@ -118,7 +118,7 @@ export class Computing {
       const { strength, keep, glossary } = one;
       const ids = unplanned.filter((id) => draft.record(id).settings.key === one.key);
       const keys = ids.map((id) => planKey(one, draft.byId.get(id).source));
-      await this.#while(keys, ids, async () => {
+      await this.#while(keys, async () => {
         const text = part.map((block) => block.text).join("\n");
         const answer = await post("/v1/plan", { text, strength, keep, glossary }, signal);
         for (const { source, edits, words, strength: stated, unchanged } of answer.sentences) {
@@ -134,7 +134,7 @@ export class Computing {
     const { draft } = this;
     const views = ids.map((id) => draft.view(id));
     try {
-      await this.#while(views.map(({ requestKey }) => requestKey), ids, async () => {
+      await this.#while(views.map(({ requestKey }) => requestKey), async () => {
         const sentences = views.map(({ sentence, request }) => ({ space: sentence.space, ...request }));
         const answer = await post("/v1/simplify", { sentences }, signal);
         answer.sentences.forEach((one, i) => draft.computed.answers.set(views[i].requestKey, one));
@@ -149,7 +149,9 @@ export class Computing {
     }
   }
 
-  async #while(keys, ids, work) {
+  // Equal sentences share a request, so an answer may be for more of them than were sent.
+  async #while(keys, work) {
+    const ids = this.draft.idsOf(new Set(keys));
     keys.forEach((key) => this.draft.running.add(key));
     this.onChange(ids);
     try {

@@ -17,11 +17,13 @@ const withDecisions = (record, decisions) => ({ ...record, decisions, chosen: { 
 // The editor has chosen or accepted a text: other settings do not change it.
 export const isSettled = (record) => Boolean(record.reviewed) || record.chosen.kind !== "first";
 
+// The decisions that do not concern the words of `span`; splits are independent of the edits of words.
+const besides = (span, record) => record.decisions.filter((one) => isSplit(one.edit ?? one.rejected) || !overlap(one.span, span));
+
 // `edit`: what to do with the words of `span`; null: nothing.
 export function decided(record, span, edit) {
-  const others = record.decisions.filter((one) => isSplit(one.edit ?? one.rejected) || !overlap(one.span, span));
   const made = edit && { ...edit, note: BY_EDITOR };
-  return withDecisions(record, [...others, { edit: made, span, key: made && keyOf(made) }]);
+  return withDecisions(record, [...besides(span, record), { edit: made, span, key: made && keyOf(made) }]);
 }
 
 // Adds or removes the start of a new sentence. `edits`: of the sentence now; `planned`: those of its plan.
@@ -37,14 +39,16 @@ export function splitToggled(record, edit, { edits, planned, words }) {
 export function editRejected(record, edit, words) {
   const planned = asPlanEdit(edit);
   const key = keyOf(planned), span = spanOf(planned, words);
+  const isIndependent = Boolean(planned.insert) || isSplit(planned);
   // Without the edit the model might still change these words, so they are kept explicitly.
-  const keep = planned.insert || isSplit(planned) ? null : { insert: phraseOf(planned), span, note: "you rejected its edit" };
+  const keep = isIndependent ? null : { insert: phraseOf(planned), span, note: "you rejected its edit" };
+  const others = (isIndependent ? record.decisions : besides(span, record)).filter((one) => one.key !== key);
   // Stored so that the edit does not return with the next plan and can be restored.
-  return withDecisions(record, [...record.decisions.filter((one) => one.key !== key), { edit: keep, rejected: planned, span, key }]);
+  return withDecisions(record, [...others, { edit: keep, rejected: planned, span, key }]);
 }
 
 export function editRestored(record, { rejected, key, span }, planned) {
-  const others = record.decisions.filter((one) => one.key !== key);
+  const others = (isSplit(rejected) ? record.decisions : besides(span, record)).filter((one) => one.key !== key);
   const isPlanned = planned.some((edit) => keyOf(edit) === key);
   return withDecisions(record, isPlanned ? others : [...others, { edit: rejected, span, key }]);
 }

@@ -96,10 +96,11 @@ async function reopen(id) {
   return Boolean(draft);
 }
 
-function goHome() {
-  work.closeDraft();
-  showDocuments();
+async function goHome() {
+  const saved = work.closeDraft();
   byId("text").focus();
+  await saved;
+  showDocuments();
 }
 
 function useExample() {
@@ -218,6 +219,7 @@ for (const menu of document.querySelectorAll("details.menu")) {
   document.addEventListener("focusin", closeIfOutside);
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
+    event.stopPropagation();
     menu.open = false;
     menu.querySelector("summary").focus();
   });

@@ -34,7 +34,10 @@ export function drawPanel(draft, actions) {
   );
 }
 
-export const panelTitle = () => byId("panel").querySelector(".phrase button, h2")?.focus();
+export function focusPanel() {
+  const panel = byId("panel");
+  (panel.querySelector("[data-key=keep]") ?? panel.querySelector("h2")).focus();
+}
 
 class Panel {
   constructor(draft, view, actions) {
@@ -252,7 +255,7 @@ class Panel {
 
   #folded(name, title, content, isOpen = false) {
     const ontoggle = ({ currentTarget }) => openParts[currentTarget.open ? "add" : "delete"](name);
-    return el("details", { class: `fold ${name}`, open: isOpen || openParts.has(name), ontoggle }, el("summary", { "data-key": name }, title), content);
+    return el("details", { class: "fold", "data-part": name, open: isOpen || openParts.has(name), ontoggle }, el("summary", { "data-key": name }, title), content);
   }
 }
 

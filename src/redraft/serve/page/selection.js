@@ -6,6 +6,8 @@ let draft = null;
 let current = null; // {id, from, to}: the words of a sentence; from -1: the sentence as a whole
 let anchor = 0; // the word from which Shift extends
 let listener = () => {};
+let dragStart = null; // the word on which the mouse was pressed
+let wasDragged = false; // the click that ends a drag selects nothing else
 
 export const selection = () => current;
 
@@ -59,7 +61,7 @@ function extendTo(node) {
 }
 
 function onClick(event) {
-  if (!getSelection().isCollapsed) return; // the end of dragging
+  if (wasDragged) return;
   const word = event.target.closest(".w");
   if (word && event.shiftKey) return extendTo(word);
   if (word) {
@@ -71,29 +73,32 @@ function onClick(event) {
   if (sentence) select(sentence.dataset.id);
 }
 
-// Dragging over words selects them; beyond the end of the sentence in which it began, up to that end.
-function onDragEnd(event) {
-  const dragged = getSelection();
-  if (dragged.isCollapsed || event.button !== 0) return;
-  const range = dragged.getRangeAt(0);
-  const words = [...byId("rows").querySelectorAll(".w")].filter((node) => range.intersectsNode(node) && touches(range, node));
-  const from = dragged.anchorNode.parentElement?.closest(".s");
-  const own = words.filter((node) => !from || node.closest(".s") === from);
-  if (!own.length) return;
-  event.preventDefault();
-  const first = place(own[0]), last = place(own.at(-1));
-  anchor = first.index;
-  dragged.removeAllRanges();
-  if (first.id === last.id) select(first.id, first.index, last.index);
+// Dragging over words selects them; beyond the sentence in which it began, up to its end.
+function onDragStart(event) {
+  const word = event.target.closest(".w");
+  wasDragged = false;
+  dragStart = word && event.button === 0 && event.pointerType === "mouse" ? place(word) : null;
 }
 
-// Whether a range has at least one character of a word, not only its edge.
-function touches(range, node) {
-  const own = document.createRange();
-  own.selectNodeContents(node);
-  const begins = range.compareBoundaryPoints(Range.END_TO_START, own) < 0; // the range begins before the word ends
-  const ends = range.compareBoundaryPoints(Range.START_TO_END, own) > 0;
-  return begins && ends;
+function onDrag(event) {
+  const over = event.target.closest(".w");
+  if (!dragStart || !over || !(event.buttons & 1)) return;
+  const { id, index } = dragStart, to = place(over);
+  const isHere = to.id === id && to.index === index;
+  if (isHere && !wasDragged) return;
+  wasDragged = true;
+  const words = [...sourceNode(id).querySelectorAll(".w")].map((node) => Number(node.dataset.word));
+  const isAfter = Boolean(sourceNode(id).compareDocumentPosition(over) & Node.DOCUMENT_POSITION_FOLLOWING);
+  const end = to.id === id ? to.index : isAfter ? words.at(-1) : words[0];
+  anchor = index;
+  current = { id, from: Math.min(index, end), to: Math.max(index, end) };
+  markSelection(current);
+}
+
+function onDragEnd() {
+  const isDrag = dragStart && wasDragged;
+  dragStart = null;
+  if (isDrag) select(current.id, current.from, current.to);
 }
 
 function onKey(event) {
@@ -130,5 +135,7 @@ function onKey(event) {
 }
 
 byId("rows").addEventListener("click", onClick);
-byId("rows").addEventListener("pointerup", onDragEnd);
+byId("rows").addEventListener("pointerdown", onDragStart);
+byId("rows").addEventListener("pointerover", onDrag);
+addEventListener("pointerup", onDragEnd);
 byId("rows").addEventListener("keydown", onKey);

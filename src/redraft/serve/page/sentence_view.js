@@ -1,5 +1,6 @@
 // What the page shows of one sentence: its edits, its text, its changes with their owners, and its warnings. Derived
 // from the sentence, the editor's decisions and what the service computed; nothing here is stored.
+import { ownedChanges } from "./owners.js";
 import {
   asPlanEdit, asUserEdit, changesOf, FAILED, hasPhrase, isSplit, keyOf, overlap, sameChange, spanOf, withChanges, wordsOf,
 } from "./words.js";
@@ -45,23 +46,16 @@ export class SentenceView {
 
   #text() {
     const { source } = this.sentence, { chosen, restored } = this.record;
-    if (chosen.kind === "own") return { text: chosen.text, changes: owned(changesOf(source, chosen.text), "you"), undone: [] };
-    const made = this.option ? changesOf(source, this.option.output) : [];
+    if (chosen.kind === "own") return { text: chosen.text, changes: changesOf(source, chosen.text), undone: [] };
+    const done = (this.option?.edits ?? []).filter((edit) => !edit.insert && !FAILED.includes(edit.status));
+    const made = this.option ? ownedChanges(source, this.option.output, done, this.words) : [];
     const undone = made.filter((change) => restored.some((other) => sameChange(other, change)));
     const changes = made.filter((change) => !undone.includes(change));
-    const text = undone.length ? withChanges(source, changes) : this.option?.output ?? source;
-    return { text, undone, changes: changes.map((change) => ({ ...change, owner: this.#ownerOf(change) })) };
-  }
-
-  // The edit that asked for a change, or null: the model made it by itself.
-  #ownerOf({ start, end }) {
-    const touches = ([from, to]) => start <= to + 1 && end >= from - 1; // white space and punctuation beside the words
-    const asked = this.verdicts.filter((edit) => !edit.insert && !FAILED.includes(edit.status));
-    return asked.find((edit) => edit.split === true || touches(spanOf(edit, this.words) ?? [Infinity, -1])) ?? null;
+    return { changes, undone, text: undone.length ? withChanges(source, changes) : this.option?.output ?? source };
   }
 
   get unasked() {
-    return this.changes.filter(({ owner }) => owner === null);
+    return this.changes.filter(({ owner }) => owner === null); // changes of the editor's own text have no `owner`
   }
 
   get isChanged() {
@@ -90,7 +84,7 @@ export class SentenceView {
   get verdicts() {
     const { kind } = this.record.chosen;
     if (kind === "own" || kind === "original") return this.edits.map((edit) => ({ ...edit, status: "unknown" }));
-    return this.isPending || !this.option?.edits ? this.edits : this.option.edits;
+    return this.isComputed && this.option?.edits ? this.option.edits : this.edits;
   }
 
   statusOf(edit) {
@@ -99,13 +93,13 @@ export class SentenceView {
 
   // Edits requested by the editor, here or by keep list and glossary, that the chosen text lacks.
   get failed() {
-    return this.isPending ? [] : this.option?.not_done ?? [];
+    return this.isComputed ? this.option?.not_done ?? [] : [];
   }
 
   // The result of the meaning check of the chosen text if it raised an alarm, else null.
   get alarm() {
     const meaning = this.option?.meaning;
-    return !this.isPending && meaning?.alarm ? meaning : null;
+    return this.isComputed && meaning?.alarm ? meaning : null;
   }
 
   get missing() {
@@ -119,7 +113,7 @@ export class SentenceView {
     const isOpen = (phrase) => hasPhrase(source, phrase) && !named.has(phrase.toLowerCase());
     const lost = this.terms.keep.filter((phrase) => isOpen(phrase) && !hasPhrase(this.text, phrase));
     const unused = this.terms.glossary.filter(([term, target]) => isOpen(term) && !hasPhrase(this.text, target));
-    return this.answer && !this.isPending ? [
+    return this.isComputed ? [
       ...lost.map((phrase) => `the keep list has “${phrase}”, and the new text does not`),
       ...unused.map(([term, target]) => `the glossary has “${target}” for “${term}”, and the new text does not`),
     ] : [];
@@ -154,8 +148,6 @@ export class SentenceView {
     return Boolean(this.option?.literal);
   }
 }
-
-const owned = (changes, owner) => changes.map((change) => ({ ...change, owner }));
 
 function distinct(options) {
   const seen = new Set();

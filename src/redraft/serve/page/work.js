@@ -4,7 +4,7 @@ import { Computing } from "./computing.js";
 import { accepted, isSettled, rejected, unreviewed } from "./decisions.js";
 import { Draft, settingsOf } from "./draft.js";
 import { drawFigures } from "./figures.js";
-import { drawPanel, panelTitle } from "./panel.js";
+import { drawPanel, focusPanel } from "./panel.js";
 import { clearError, showError } from "./requests.js";
 import { drawReview, drawRisks, neighbour, nextUnreviewed, withoutRisk } from "./review.js";
 import { drawDocument, drawSentence, sourceNode, targetNode, wordNode } from "./rows.js";
@@ -43,8 +43,8 @@ export function openDraft(opened, { bytes } = {}) {
 }
 
 export function closeDraft() {
-  if (!draft) return;
-  flush();
+  if (!draft) return Promise.resolve();
+  const saved = flush();
   computing.close();
   select(null);
   draft = computing = null;
@@ -54,6 +54,7 @@ export function closeDraft() {
   for (const id of ["work", "tools", "title-line", "stop", "continue"]) byId(id).hidden = true;
   byId("doing").textContent = byId("saved").textContent = "";
   byId("start").hidden = false;
+  return saved;
 }
 
 // The document of the last visit, with every decision up to the last moment; null if there is none.
@@ -83,7 +84,7 @@ function saveSoon() {
 }
 
 export function flush() {
-  if (draft && saveTimer) save();
+  return draft && saveTimer ? save() : Promise.resolve();
 }
 
 export function rename(title) {
@@ -168,7 +169,7 @@ function onSelect(chosen, enter) {
   if (!draft) return;
   drawThePanel();
   drawReview(draft, chosen, computing.isRunning);
-  if (enter) panelTitle();
+  if (enter) focusPanel();
 }
 
 // From the panel back to the word that it is about.
@@ -200,8 +201,8 @@ export function decideReview(name) {
   const record = draft.record(id), verdict = name === "accept" ? "accepted" : "rejected";
   const isTakenBack = record.reviewed === verdict;
   const decide = isTakenBack ? unreviewed : name === "accept" ? accepted : rejected;
+  const next = isTakenBack ? null : nextUnreviewed(draft, id); // before a rejection takes the risk away
   commit(`${isTakenBack ? "not " : ""}${verdict}`, id, decide(record));
-  const next = isTakenBack ? null : nextUnreviewed(draft, id);
   announce(`Sentence ${draft.byId.get(id).number} is ${isTakenBack ? "no longer " : ""}${verdict}. ${byId("counter").textContent}`);
   if (next) goTo(next, { focus: byId("rail").contains(document.activeElement) === false || byId("panel").contains(document.activeElement) });
 }
