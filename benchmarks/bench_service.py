@@ -42,11 +42,19 @@ def main() -> None:
     service = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     try:
         wait_for(f"http://127.0.0.1:{port}/health")
-        loaded = load(f"http://127.0.0.1:{port}/v1/simplify", expected, args.clients, args.seconds)
+        address = f"http://127.0.0.1:{port}/v1/simplify"
+        loaded = load(address, expected, args.clients, args.seconds)
+        beside = beside_a_file(address, sources)
     finally:
         service.terminate()
         service.wait(30)
-    report = {"machine": machine(args), "clients": args.clients, "one_by_one": sequential_rate, **loaded}
+    report = {
+        "machine": machine(args),
+        "clients": args.clients,
+        "one_by_one": sequential_rate,
+        **loaded,
+        "beside_a_file": beside,
+    }
     print(json.dumps(report, indent=1))
     if args.out:
         args.out.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
@@ -108,8 +116,24 @@ def load(address: str, expected: dict[str, str], clients: int, seconds: float) -
     }  # fmt: skip
 
 
-def post_request(address: str, source: str) -> urllib.request.Request:
-    body = json.dumps({"sentences": [{"source": source}]}).encode()
+def beside_a_file(address: str, sources: list[str], count: int = 190, edits: int = 10) -> dict[str, Any]:
+    """Seconds of single sentences, one after another, while a request with many sentences is being rewritten."""
+    many = [f"{sources[number % len(sources)]} Case {number}." for number in range(count)]
+    file = threading.Thread(target=lambda: urllib.request.urlopen(post_request(address, *many), timeout=120).read())
+    file.start()
+    time.sleep(0.5)
+    times = []
+    for number in range(edits):
+        began = time.perf_counter()
+        urllib.request.urlopen(post_request(address, sources[number % len(sources)]), timeout=120).read()
+        times.append(time.perf_counter() - began)
+    still_running = file.is_alive()
+    file.join()
+    return {"median_s": statistics.median(times), "most_s": max(times), "file_was_still_running": still_running}
+
+
+def post_request(address: str, *sources: str) -> urllib.request.Request:
+    body = json.dumps({"sentences": [{"source": source} for source in sources]}).encode()
     return urllib.request.Request(address, body, {"Content-Type": "application/json"})
 
 

@@ -286,6 +286,21 @@ def test_requests_are_served_round_robin(rewriting):
     run(rewriting, scenario, batch=2, queue=8)
 
 
+def test_a_small_request_shares_its_batch_with_small_ones_only(rewriting):
+    async def scenario(batcher):
+        first = await held(rewriting, batcher)
+        file = asyncio.create_task(batcher.submit(list("abcdef"), "k"))
+        await asyncio.sleep(0.02)
+        small = [asyncio.create_task(batcher.submit([item], "k")) for item in "xy"]
+        await asyncio.sleep(0.02)
+        rewriting.gate.set()
+        await asyncio.gather(first, file, *small)
+        batches = [items for items, _ in rewriting.calls[1:]]
+        assert batches == [["a", "b", "c"], ["x", "y"], ["d", "e", "f"]]
+
+    run(rewriting, scenario, batch=3, queue=8, max_sentences=8)
+
+
 def test_sentences_of_very_different_length_do_not_share_a_batch(rewriting):
     async def scenario(batcher):
         first = await held(rewriting, batcher)

@@ -36,14 +36,14 @@ def test_results_are_those_of_integers(rows, bias):
     linear = nn.Linear(24, 10, bias=bias)
     inputs = torch.randn(rows, 24) * torch.logspace(-3, 3, rows)[:, None]
     inputs[0] = 0
-    found = EightBitLinear(linear)(inputs)
+    found = EightBitLinear(linear.weight, linear.bias)(inputs)
     torch.testing.assert_close(found, reference(linear, inputs), rtol=2e-3, atol=1e-4 * float(inputs.abs().max()))
 
 
 @needs_vnni
 def test_a_row_does_not_depend_on_the_other_rows():
     torch.manual_seed(0)
-    layer = EightBitLinear(nn.Linear(448, 96))
+    layer = EightBitLinear(torch.randn(96, 448), torch.randn(96))
     inputs = torch.randn(40, 448) * torch.logspace(-2, 2, 40)[:, None]
     together = layer(inputs)
     assert all(torch.equal(together[at : at + 1], layer(inputs[at : at + 1])) for at in range(40))

@@ -1,11 +1,15 @@
 """Simplifier: plans, ranks targets, rewrites, splits long texts, and leaves ineligible text unchanged."""
 
+from dataclasses import replace
+
 import pytest
 
 from redraft import Edit, EditPlan, Redrafter, Simplifier
 from redraft.decode.eight_bit_model import holds_eight_bit_model
+from redraft.errors import ConfigError
 from redraft.models import bundled
 from redraft.plan.user_constraints import UserConstraint, UserConstraints
+from redraft.simplify import simplifier as simplifier_module
 from redraft.simplify.long_inputs import pieces_of, split_plan
 from redraft.text.function_words import is_content
 from redraft.text.names import is_number
@@ -17,6 +21,7 @@ SOURCE = "The physician commenced the procedure in 1990."
 LONG = " ".join([SOURCE] * 20)  # more than 160 tokens, half the input length of the model
 DEBATE = "The committee, which had deliberated for three weeks, approved the proposal after a lengthy debate."
 CODE = "for (int i = 0; i < n; i++) { total += rows[i]; }"
+HUE = Edit.substitute("hue", "color", probability=0.9)
 TICKETS = "He paid 25 dollars and 40 cents for 3 tickets."
 
 
@@ -40,6 +45,18 @@ def test_a_sentence_is_planned_and_rewritten(simplifier):
 def test_a_given_plan_is_applied_unchanged(simplifier):
     found = simplifier(EditPlan(SOURCE, (Edit.insert("physician"),)))
     assert [(verdict.edit.phrase, verdict.status) for verdict in found.verdicts] == [("physician", "satisfied")]
+
+
+def test_predicted_words_are_spelt_as_in_the_document(simplifier, monkeypatch):
+    monkeypatch.setattr(
+        simplifier_module, "rank_targets", lambda _, plans, **__: (replace(one, edits=(HUE,)) for one in plans)
+    )
+    found = simplifier.document("Its hue was a grey colour.\n\nIts hue had faded.")
+    assert found.results[1].plan.edits[0].targets == ("colour",)
+    assert next(simplifier.plans(["Its hue had faded."])).edits[0].targets == ("color",)
+    assert next(simplifier.plans(["Its hue had faded."], spelling="british")).edits[0].targets == ("colour",)
+    with pytest.raises(ConfigError, match="spelling"):
+        simplifier("They left.", spelling="scottish")
 
 
 def test_non_prose_is_unchanged_in_its_place(simplifier):

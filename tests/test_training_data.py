@@ -7,17 +7,16 @@ from pathlib import Path
 import pytest
 import torch
 
+from redraft.decode.encoder_decoder import IGNORED, shifted
 from redraft.errors import ConfigError, CorpusError
 from redraft.fit.rewriter.pair_files import read_pairs
 from redraft.fit.rewriter.token_batches import (
-    IGNORED,
     Order,
     _ended,
     by_length,
     make_batch,
     make_examples,
     micro_batches,
-    shifted,
     summed_loss,
     usable_rows,
 )

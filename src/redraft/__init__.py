@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from redraft.threads import limit_spinning
+from redraft.threads import set_library_limits
 
 if TYPE_CHECKING:
     from redraft.check.meaning import Meaning
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-limit_spinning()  # before torch is imported
+set_library_limits()  # before torch is imported
 
 # `import redraft` is quick: torch and transformers are imported with the first name that needs them.
 _MODULES = {

@@ -20,16 +20,16 @@ class EightBitLinear(nn.Module):
     its batch.
     """
 
-    def __init__(self, linear: nn.Linear) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        """weight: (output, input), not kept"""
         super().__init__()
-        value = linear.weight.detach().float()
+        value = weight.detach().float()
         scale = (value.abs().amax(1) / _MOST).clamp(min=_SMALLEST)
-        weight = (value / scale[:, None]).round().to(torch.int8)
-        self.in_features, self.out_features = linear.in_features, linear.out_features
-        self._packed = torch.ops.onednn.qlinear_prepack(weight, None)
+        integers = (value / scale[:, None]).round().to(torch.int8)
+        self.out_features, self.in_features = value.shape
+        self._packed = torch.ops.onednn.qlinear_prepack(integers, None)
         self._scale = scale
         self._zero_points = torch.zeros(len(scale), dtype=torch.int64)
-        bias = linear.bias
         self._bias = torch.zeros(len(scale)) if bias is None else bias.detach().float().clone()
 
     @property
@@ -51,6 +51,20 @@ class EightBitLinear(nn.Module):
         return torch.addcmul(self._bias, sums, scale).view(*inputs.shape[:-1], self.out_features)
 
 
+class EightBitEmbedding(nn.Module):
+    """An embedding that keeps its rows as 8-bit integers, with scales for groups of each row."""
+
+    def __init__(self, integers: Tensor, scale: Tensor) -> None:
+        """(row, width) and (row, group)"""
+        super().__init__()
+        self._integers, self._scale = integers, scale
+
+    def forward(self, rows: Tensor) -> Tensor:
+        scale = self._scale[rows].float()[..., None]  # (…, group, 1)
+        grouped = self._integers[rows].float().view(*scale.shape[:-1], -1)
+        return (grouped * scale).flatten(-2)
+
+
 @cache
 def has_eight_bit_arithmetic() -> bool:
     """Whether this CPU and this torch have the instructions and the operator, and the operator counts correctly."""
@@ -68,7 +82,7 @@ def _is_exact() -> bool:
     linear = nn.Linear(64, 32)
     linear.weight.copy_(torch.where(torch.arange(32 * 64).view(32, 64) % 3 == 0, -1.0, 1.0))
     inputs = torch.where(torch.arange(5 * 64).view(5, 64) % 5 == 0, -2.0, 2.0)
-    return torch.allclose(EightBitLinear(linear)(inputs), linear(inputs), rtol=1e-5, atol=1e-4)
+    return torch.allclose(EightBitLinear(linear.weight, linear.bias)(inputs), linear(inputs), rtol=1e-5, atol=1e-4)
 
 
 def to_eight_bit(model: Any) -> Any:
@@ -76,5 +90,5 @@ def to_eight_bit(model: Any) -> Any:
     for module in list(model.modules()):
         for name, child in module.named_children():
             if type(child) is nn.Linear:
-                setattr(module, name, EightBitLinear(child))
+                setattr(module, name, EightBitLinear(child.weight, child.bias))
     return model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import torch
@@ -48,23 +48,47 @@ def save_eight_bit(
         save_file(stored, str(path), metadata=dict(about or {}))
 
 
-def load_eight_bit(path: str | Path) -> dict[str, Tensor]:
-    """The weights of a file as float32."""
-    with safe_open(str(path), framework="pt") as file:
-        stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a mapping
-    for name, value in stored.items():
-        if value.is_floating_point() and not value.isfinite().all():
-            raise ValueError(f"{Path(path).name} is damaged: {name} contains NaN or infinity")
-    weights = {}
-    for name, value in stored.items():
-        if value.dtype == torch.int8 and name + _SCALE in stored:
-            scale = stored[name + _SCALE].to(torch.float32)
-            weights[name] = value.to(torch.float32).view(len(scale), -1).mul_(scale[:, None]).view(value.shape)
-        elif not _is_scale(name, stored):
-            weights[name] = value.to(torch.float32) if value.is_floating_point() else value
-    return weights
+class EightBitFile(Mapping[str, Tensor]):
+    """The weights of a file. The file is mapped into memory; each weight is dequantised when it is asked for."""
+
+    def __init__(self, path: str | Path) -> None:
+        with safe_open(str(path), framework="pt") as file:
+            self._stored: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118, not a mapping
+        for name, value in self._stored.items():
+            if value.is_floating_point() and not value.isfinite().all():
+                raise ValueError(f"{Path(path).name} is damaged: {name} contains NaN or infinity")
+
+    def __getitem__(self, name: str) -> Tensor:
+        """In float32, or integers that were stored as such."""
+        value = self._stored[name]
+        if not value.is_floating_point() and not self.is_quantised(name):
+            return value.clone()
+        found = value.to(torch.float32)
+        if self.is_quantised(name):
+            scale = self._stored[name + _SCALE].to(torch.float32)
+            found.view(len(scale), -1).mul_(scale[:, None])
+        return found
+
+    def is_quantised(self, name: str) -> bool:
+        return name + _SCALE in self._stored and self._stored[name].dtype == torch.int8
+
+    def quantised(self, name: str) -> tuple[Tensor, Tensor]:
+        """The integers of a matrix, and its scales: (row, group)."""
+        value = self._stored[name]
+        return value.clone(), self._stored[name + _SCALE].view(len(value), -1).clone()
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self._stored if not self._is_scale(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def _is_scale(self, name: str) -> bool:
+        matrix = name.removesuffix(_SCALE)
+        return matrix != name and matrix in self._stored and self.is_quantised(matrix)
 
 
-def _is_scale(name: str, stored: Mapping[str, Tensor]) -> bool:
-    matrix = stored.get(name.removesuffix(_SCALE))
-    return name.endswith(_SCALE) and matrix is not None and matrix.dtype == torch.int8
+def load_eight_bit(path: str | Path, dtype: torch.dtype = torch.float32) -> dict[str, Tensor]:
+    """The weights of a file as floats, converted one by one."""
+    file = EightBitFile(path)
+    return {name: value.to(dtype) if value.is_floating_point() else value for name, value in file.items()}

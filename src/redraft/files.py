@@ -112,6 +112,12 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:_DIGITS]
 
 
+def file_digest(path: Path) -> str:
+    """The digest of a file, which is read in parts."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+
+
 def folder_digest(folder: Path) -> str:
     """A digest of the contents of the files in a folder, to detect changes.
 

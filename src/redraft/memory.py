@@ -6,6 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # of mallopt
+_LARGE_BLOCK = 1 << 20  # bytes
 _MESSAGES = ("DefaultCPUAllocator", "not enough memory", "std::bad_alloc")  # RuntimeErrors of torch on a CPU
 
 
@@ -31,3 +33,14 @@ def free_memory(device: Any) -> int | None:
         most, used = (int((group / name).read_text()) for name in ("memory.max", "memory.current"))
         found.append(max(most - used, 0))
     return min(found, default=None)
+
+
+def return_freed_memory() -> None:
+    """Let glibc give large freed blocks back to the system at once, where it would keep them for later allocations."""
+    import ctypes
+
+    with suppress(OSError, AttributeError):  # another C library
+        options = ctypes.CDLL(None).mallopt
+        options(_ARENA_MAX, 1)
+        options(_MMAP_THRESHOLD, _LARGE_BLOCK)
+        options(_TRIM_THRESHOLD, _LARGE_BLOCK)

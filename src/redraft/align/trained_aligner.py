@@ -13,16 +13,18 @@ import torch
 from torch import Tensor
 
 from redraft.align.aligner_network import Aligner, HeadConfig
+from redraft.align.bert_encoder import stored_encoder
 from redraft.align.encoders import chosen_device
 from redraft.align.exact_aligner import align_exactly
 from redraft.align.links import Links
 from redraft.align.word_batches import PairReader, Words, padded_size
 from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
 from redraft.errors import ModelError
-from redraft.files import digest
+from redraft.files import file_digest
+from redraft.light_tokenizer import load_tokenizer
 from redraft.models import bundled
 from redraft.reading import number_members, read_json, typed_member
-from redraft.trust import loading, remote_code_kwargs
+from redraft.trust import loading
 
 _BATCH_TOKENS = 2048  # including padding
 _READ_AHEAD = 1024  # pairs read at once and sorted by length
@@ -48,23 +50,20 @@ class TrainedAligner:
     @classmethod
     def load(cls, folder: str | Path | None = None, *, device: str | None = None) -> TrainedAligner:
         """Load the aligner of a folder, by default the bundled one."""
-        from transformers import AutoConfig, AutoModel, AutoTokenizer
-
         path = bundled("aligner") if folder is None else Path(folder)
         target_device = chosen_device(device)
         hint = "Give a folder written by redraft train-aligner."
         with loading("the aligner", path, ModelError, hint, problem=f"{path} does not contain an aligner"):
             about = read_json(path / _HEAD)
             threshold = typed_member(about, "threshold", int, float)
-            make: Any = AutoModel.from_config
-            encoder: Any = make(AutoConfig.from_pretrained(path, **remote_code_kwargs()), **remote_code_kwargs())
-            reader = PairReader(AutoTokenizer.from_pretrained(path, **remote_code_kwargs()))
-            encoder.pooler = None
-            model = Aligner(encoder, HeadConfig(**number_members(about, "head")))
-            model.load_state_dict(load_eight_bit(path / _WEIGHTS))
+            encoder, reader = stored_encoder(path), PairReader(load_tokenizer(path))
+            dtype = fast_dtype(target_device)
+            with torch.device("meta"):
+                model = Aligner(encoder, HeadConfig(**number_members(about, "head")))
+            model.load_state_dict(load_eight_bit(path / _WEIGHTS, dtype), assign=True)
             _check_vocabulary(reader, encoder)
-        known = digest((path / _WEIGHTS).read_bytes())
-        return cls(model.to(target_device, fast_dtype(target_device)), reader, threshold=threshold, digest=known)
+        known = file_digest(path / _WEIGHTS)
+        return cls(model.to(target_device, dtype), reader, threshold=threshold, digest=known)
 
     def save(self, folder: str | Path) -> None:
         path = Path(folder)

@@ -14,14 +14,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from redraft.align.trained_aligner import fast_dtype, length_batches
+from redraft.align.trained_aligner import length_batches
 from redraft.align.word_batches import PairBatch, PairReader, Words
 from redraft.check.checker_network import CheckNetwork, CheckShape
 from redraft.check.word_facts import FACTS, Floats, WordFacts
 from redraft.cooperative_scheduling import yield_point
-from redraft.eight_bit_weights import load_eight_bit, save_eight_bit
+from redraft.eight_bit_weights import EightBitFile, save_eight_bit
 from redraft.errors import ModelError
-from redraft.files import digest
+from redraft.files import file_digest
 from redraft.plan.edit_classifier import EditClassifier
 from redraft.reading import number_members, read_json, typed_member
 from redraft.trust import loading
@@ -77,14 +77,13 @@ class TrainedCheck:
             about = read_json(path / ABOUT)
             if typed_member(about, "above", str) != classifier.encoder_digest:
                 raise ModelError(f"{path} was trained on top of another aligner.", "Run redraft train-checker again.")
-            network = new_network(classifier.encoder, CheckShape(**number_members(about, "shape")))
-            missing, unknown = network.load_state_dict(load_eight_bit(path / _WEIGHTS), strict=False)
+            network = CheckNetwork(_same_weights(classifier.encoder), CheckShape(**number_members(about, "shape")))
+            missing, unknown = network.load_state_dict(_weights(path, classifier.encoder), strict=False, assign=True)
             lost = [name for name in missing if not name.startswith(_SHARED)]
             if lost or unknown:
                 raise ValueError(f"{_WEIGHTS} lacks {lost[0]}" if lost else f"{_WEIGHTS} has {unknown[0]}")
-        network.encoder.to(fast_dtype(classifier.device))
         return cls(network.to(classifier.device), CheckReader(classifier.reader, facts), classifier.encoder_digest,
-                   digest((path / _WEIGHTS).read_bytes()))  # fmt: skip
+                   file_digest(path / _WEIGHTS))  # fmt: skip
 
     def save(self, folder: str | Path, about: dict[str, Any]) -> None:
         path = Path(folder)
@@ -122,6 +121,17 @@ class TrainedCheck:
                 logit[0], logit[1], tuple(map(float, row[: len(source)])),
                 tuple(map(float, row[batch.width : batch.width + len(output)])),
             )  # fmt: skip
+
+
+def _same_weights(encoder: Any) -> Any:
+    """A copy of the modules of an encoder that shares its weights, until others are assigned."""
+    return deepcopy(encoder, {id(weight): weight for weight in (*encoder.parameters(), *encoder.buffers())})
+
+
+def _weights(folder: Path, encoder: Any) -> dict[str, Tensor]:
+    """The stored weights; those of the encoder in the type of its embeddings."""
+    dtype, file = next(encoder.parameters()).dtype, EightBitFile(folder / _WEIGHTS)
+    return {name: value.to(dtype) if name.startswith("encoder.") else value for name, value in file.items()}
 
 
 def new_network(aligner: Any, shape: CheckShape | None = None) -> CheckNetwork:

@@ -12,11 +12,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers.modeling_outputs import BaseModelOutput
 
 from redraft.cooperative_scheduling import yield_point
+from redraft.decode.encoder_decoder import encoder_decoder
+from redraft.decode.rewriter_network import RewriterNetwork
 
-_POSITIONS, _POSITIONS_GPU = 1024, 8192  # scored together
+_POSITIONS, _POSITIONS_GPU = 256, 8192  # scored together
 _AHEAD = 8  # draft tokens among which a token that differs from the draft is looked for
 
 
@@ -67,13 +68,14 @@ def write_greedily(
     model: Any, inputs: dict[str, Tensor], drafts: Sequence[Sequence[int]], limits: Sequence[int]
 ) -> list[GreedyText]:
     """The greedy text of each input of an encoder-decoder model; `limits` are their maximum lengths in tokens."""
-    ends = _end_tokens(model)
+    network = encoder_decoder(model)
+    ends = network.end_tokens
     texts = [
         GreedyText([token for token in draft if token not in ends], limit)
         for draft, limit in zip(drafts, limits, strict=True)
     ]
-    encoded = model.get_encoder()(**inputs).last_hidden_state
-    mask, start = inputs["attention_mask"], model.generation_config.decoder_start_token_id
+    mask, start = inputs["attention_mask"], network.start_token
+    encoded = network.encode(inputs["input_ids"], mask)
     most = _POSITIONS_GPU if encoded.is_cuda else _POSITIONS
     while open_rows := [row for row, text in enumerate(texts) if not text.finished]:
         for rows in _groups(open_rows, texts, most):
@@ -83,10 +85,7 @@ def write_greedily(
             # Padding comes last, where the causal decoder never looks.
             tokens = torch.tensor([[*row, *[start] * (width - len(row))] for row in shown], device=encoded.device)
             index = torch.tensor(rows, device=encoded.device)
-            logits = model(
-                encoder_outputs=BaseModelOutput(last_hidden_state=encoded[index]), attention_mask=mask[index],
-                decoder_input_ids=tokens, use_cache=False,
-            ).logits[:, known:].float()  # fmt: skip
+            logits = network.decode(encoded[index], mask[index], tokens)[:, known:].float()
             value, best = logits.max(-1)
             log_prob = (value - logits.logsumexp(-1)).tolist()
             for row, size, best_tokens, log_probs in zip(rows, map(len, shown), best.tolist(), log_prob, strict=True):
@@ -107,13 +106,10 @@ def _groups(rows: Sequence[int], texts: Sequence[GreedyText], most: int) -> Iter
         yield group
 
 
-def _end_tokens(model: Any) -> frozenset[int]:
-    ends = model.generation_config.eos_token_id
-    return frozenset([ends] if isinstance(ends, int) else ends)
-
-
 def can_verify_drafts(model: Any) -> bool:
     """Whether greedy decoding is all that `generate` would do: an encoder-decoder model without forced tokens."""
+    if isinstance(model, RewriterNetwork):
+        return True
     config = getattr(model, "generation_config", None)
     if config is None or not getattr(model.config, "is_encoder_decoder", False) or config.eos_token_id is None:
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -11,12 +11,14 @@ from torch import Tensor
 from redraft.constrain.clauses import CompiledPlan
 from redraft.constrain.word_boundaries import boundary_tables
 from redraft.decode.config import DecodeConfig
-from redraft.decode.cuda_graphs import Graphs
 from redraft.decode.length_penalty import normalised_log_prob
 from redraft.decode.search import Hypothesis, Observer, search
 from redraft.decode.transformers_steps import TransformersSteps
 from redraft.errors import ConfigError, ModelError, PlanError, shown
 from redraft.plan.edits import EditPlan
+
+if TYPE_CHECKING:
+    from redraft.decode.cuda_graphs import Graphs
 
 
 def generate(

@@ -9,11 +9,13 @@ from typing import Any
 
 import torch
 
-from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model
+from redraft.decode.eight_bit_model import holds_eight_bit_model, load_eight_bit_model, load_rewriter_network
 from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import check_can_generate
 from redraft.eight_bit_linear import EIGHT_BIT, has_eight_bit_arithmetic, to_eight_bit
 from redraft.errors import ModelError, shown
+from redraft.light_tokenizer import load_tokenizer
+from redraft.memory import return_freed_memory
 from redraft.models import SCRIPTED, bundled, is_scripted, scripted_table
 from redraft.reading import read_json, typed_member
 from redraft.trust import loading, remote_code_kwargs, weights_kwargs
@@ -57,12 +59,17 @@ def load_model(
     *,
     device: str | torch.device | None = None,
     dtype: str | torch.dtype | None = None,
+    needs_generate: bool = False,
 ) -> tuple[Any, Any]:
-    """A model that can be searched, and its tokenizer. None: the bundled model."""
+    """A model that can be searched, and its tokenizer. None: the bundled model.
+
+    In 8 bits, a model of the bundled one's architecture is a `RewriterNetwork`, which does not need transformers;
+    with `needs_generate`, it is a model of transformers like any other.
+    """
     if model is None:
         model = require_bundled_rewriter()
     if isinstance(model, str | Path):
-        return _load_by_name(str(model), tokenizer, device, dtype)
+        return _load_by_name(str(model), tokenizer, device, dtype, needs_generate)
     tokenizer = tokenizer if tokenizer is not None else getattr(model, "tokenizer", None)
     if tokenizer is None:
         kind = type(model).__name__
@@ -90,15 +97,21 @@ def loading_model(name: str) -> Iterator[None]:
         yield
 
 
-def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any) -> tuple[Any, Any]:
+def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any, needs_generate: bool) -> tuple[Any, Any]:
     if is_scripted(name):
         from redraft.decode.scripted_model import ScriptedModel
 
         scripted = ScriptedModel.from_json(scripted_table(name))
         return scripted, scripted.tokenizer
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
-
     with loading_model(name):
+        if dtype == EIGHT_BIT and not needs_generate and holds_eight_bit_model(name):
+            _check_eight_bit(torch.device(_place(device)))
+            return_freed_memory()
+            network = load_rewriter_network(name)
+            if network is not None:
+                return network, tokenizer if tokenizer is not None else load_tokenizer(name)
+        from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
         if holds_eight_bit_model(name):
             model = load_eight_bit_model(name, _dtype(dtype))
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -14,14 +14,16 @@ from redraft.constrain.compiler import compiler_for
 from redraft.constrain.mark_tokens import MarkTokens
 from redraft.decode.argument_checks import check_config, check_text, check_texts
 from redraft.decode.config import DecodeConfig
-from redraft.decode.cuda_graphs import Graphs
 from redraft.decode.draft_verification import GreedyText, can_verify_drafts, write_greedily
 from redraft.decode.edit_weights import UNIT
 from redraft.decode.generate import search_prepared
 from redraft.decode.model_loading import PLAIN_PROMPT, load_model, reads_plans, stored_prompt
 from redraft.decode.result import Candidate, Result
+from redraft.decode.rewriter_network import RewriterNetwork
+from redraft.decode.rewriter_steps import RewriterSteps
 from redraft.decode.search import Hypothesis, Observer, check_search_memory, search
 from redraft.decode.step_model import StepModel
+from redraft.decode.token_rows import padded
 from redraft.decode.trace import Trace
 from redraft.decode.transformers_steps import position_limit
 from redraft.errors import ConfigError, ModelError, shown
@@ -30,6 +32,9 @@ from redraft.plan.marked_source import mark
 from redraft.plan.phrases import Variants
 from redraft.plan.verdicts import Verdict, judge
 from redraft.settings_checks import check_names, check_setting
+
+if TYPE_CHECKING:
+    from redraft.decode.cuda_graphs import Graphs
 
 # Settings of a model's generation config that DecodeConfig replaces.
 _GENERATION_SETTINGS = {
@@ -65,19 +70,21 @@ class Redrafter:
         device: str | torch.device | None = None,
         dtype: str | torch.dtype | None = None,
     ) -> None:
-        self.model, self.tokenizer = load_model(model, tokenizer, device=device, dtype=dtype)
+        needs_generate = processors is not None or graphs
+        self.model, self.tokenizer = load_model(
+            model, tokenizer, device=device, dtype=dtype, needs_generate=needs_generate
+        )
         check_setting("variants", variants, Variants)
         self.config = check_config(config) or DecodeConfig()
         if prompt is not None and PLAIN_PROMPT not in prompt:
             raise ConfigError(f"the prompt {shown(prompt)} lacks {PLAIN_PROMPT}.", "Write {source} for the sentence.")
         self.prompt = stored_prompt(model) if prompt is None else prompt
         self.processors = processors
-        self.graphs = Graphs() if graphs else None
+        self.graphs = _new_graphs() if graphs else None
         self._marks = MarkTokens(self.tokenizer) if reads_plans(self.model) else None
         self._compiler = compiler_for(self.tokenizer, variants)
         self._variants: Variants = variants
-        # Positions of the decoder; asking the configuration takes a millisecond.
-        self.room = None if isinstance(self.model, StepModel) else position_limit(self.model)
+        self.room = _room(self.model)
 
     def __call__(self, plan: EditPlan | str, **changes: Any) -> Result:
         """Rewrite one sentence; `changes` are settings of DecodeConfig for this call."""
@@ -143,14 +150,22 @@ class Redrafter:
             limits = [config.max_tokens or 2 * length + 10 for length in lengths]
             check_search_memory(config, limits, len(self._compiler.vocabulary.texts), torch.device("cpu"))
             return limits, search(self.model, sources, plans, config, limits, observe)
-        return self._search_transformers(plans, config, observe)
-
-    def _search_transformers(
-        self, plans: Sequence[CompiledPlan], config: DecodeConfig, observe: Observer | None
-    ) -> tuple[list[int], list[list[Hypothesis]]]:
-        """Let `generate` of transformers prepare inputs, cache and processors, then search."""
         inputs, limits = self._encode([plan.plan for plan in plans], config)
         check_search_memory(config, limits, len(self._compiler.vocabulary.texts), self.model.device)
+        if isinstance(self.model, RewriterNetwork):
+            steps = RewriterSteps(self.model, inputs["input_ids"], inputs["attention_mask"])
+            return limits, search(steps, sources, plans, config, limits, observe)
+        return limits, self._search_transformers(inputs, limits, plans, config, observe)
+
+    def _search_transformers(
+        self,
+        inputs: dict[str, torch.Tensor],
+        limits: Sequence[int],
+        plans: Sequence[CompiledPlan],
+        config: DecodeConfig,
+        observe: Observer | None,
+    ) -> list[list[Hypothesis]]:
+        """Let `generate` of transformers prepare inputs, cache and processors, then search."""
 
         def decode(
             model: Any,
@@ -177,7 +192,7 @@ class Redrafter:
             logits_processor=self.processors,
             custom_generate=decode,
         )
-        return limits, found
+        return found
 
     def _encode(self, plans: Sequence[EditPlan], config: DecodeConfig) -> tuple[dict[str, torch.Tensor], list[int]]:
         tokenizer, model = self.tokenizer, self.model
@@ -188,8 +203,8 @@ class Redrafter:
         marked = self._marks is not None and config.tell
         rows = self._encode_marked(plans) if marked else self._encode_sources(sources)
         side = "left" if decoder_only else tokenizer.padding_side
-        inputs = tokenizer.pad({"input_ids": rows}, padding=True, padding_side=side, return_tensors="pt", verbose=False)
-        inputs = {name: inputs[name].to(model.device) for name in ("input_ids", "attention_mask")}
+        tokens, mask = padded(rows, tokenizer.pad_token_id, side)
+        inputs = {"input_ids": tokens.to(model.device), "attention_mask": mask.to(model.device)}
         sizes = [len(row) for row in rows]
         # An output may be twice as long as its source, without marks and prompt.
         own = rows
@@ -300,6 +315,19 @@ class Redrafter:
             Verdict(verdict.edit, verdict.status, _chosen_over(plan, number, verdict, hypothesis), verdict.reason)
             for number, verdict in enumerate(judged)
         )
+
+
+def _room(model: Any) -> int | None:
+    """The number of positions of the decoder, kept because asking a configuration takes a millisecond."""
+    if isinstance(model, RewriterNetwork):
+        return model.config.max_position_embeddings
+    return None if isinstance(model, StepModel) else position_limit(model)
+
+
+def _new_graphs() -> Graphs:
+    from redraft.decode.cuda_graphs import Graphs  # imports transformers
+
+    return Graphs()
 
 
 def _chosen_over(plan: CompiledPlan, edit: int, verdict: Verdict, hypothesis: Hypothesis) -> bool | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor
@@ -12,13 +12,16 @@ from torch import Tensor
 from redraft.constrain.clauses import CompiledPlan
 from redraft.cooperative_scheduling import yield_point
 from redraft.decode.config import DecodeConfig
-from redraft.decode.cuda_graphs import Graphs, step_graphs
 from redraft.decode.finished_pool import EMPTY, ENDED, FinishedPool, trail_rows, trail_tokens
+from redraft.decode.rewriter_steps import RewriterSteps
 from redraft.decode.step import State, Step, Stepper
 from redraft.decode.step_model import StepModel
 from redraft.decode.transformers_steps import TransformersSteps
 from redraft.errors import ConfigError
 from redraft.memory import free_memory
+
+if TYPE_CHECKING:
+    from redraft.decode.cuda_graphs import Graphs
 
 Observer = Callable[[State, Step, State], None]
 
@@ -55,7 +58,7 @@ def search(
     runner = _step_runner(model, stepper, log_prob, observe, graphs)
     cuts = set(max_tokens)
     # Other models keep their rows, and CUDA graphs their buffers, from step to step.
-    shares_state = not (isinstance(model, TransformersSteps) and isinstance(runner, _EagerRunner))
+    shares_state = not (isinstance(model, TransformersSteps | RewriterSteps) and isinstance(runner, _EagerRunner))
     flag = StopFlag(log_prob.device)
     for length in range(1, max(max_tokens) + 1):
         yield_point(cancel_only=shares_state)
@@ -98,6 +101,8 @@ def _step_runner(
     model: StepModel, stepper: Stepper, log_prob: Tensor, observe: Observer | None, graphs: Graphs | None
 ) -> StepRunner:
     if observe is None and (log_prob.is_cuda or graphs is not None):
+        from redraft.decode.cuda_graphs import step_graphs
+
         replayed = (step_graphs() if graphs is None else graphs).runner(
             model, stepper, log_prob, whole=graphs is not None
         )

@@ -34,11 +34,13 @@ class PhraseTable(Generic[Value]):
 
     def __init__(self, entries: Mapping[str, Value]) -> None:
         self._entries = entries
-        self._longest_from: dict[str, int] = {}  # first word → words of the longest phrase that starts with it
+        # First word → words of the longest phrase that starts with it, if there is one of several words.
+        self._longest_from: dict[str, int] = {}
         for phrase in entries:
-            first, size = phrase.split(" ", 1)[0], phrase.count(" ") + 1
-            self._longest_from[first] = max(size, self._longest_from.get(first, 0))
-        self.longest = max(self._longest_from.values(), default=0)  # in words
+            if " " in phrase:
+                first, size = phrase.split(" ", 1)[0], phrase.count(" ") + 1
+                self._longest_from[first] = max(size, self._longest_from.get(first, 0))
+        self.longest = max(self._longest_from.values(), default=min(1, len(entries)))  # in words
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -55,7 +57,7 @@ class PhraseTable(Generic[Value]):
 
     def found_in(self, words: Sequence[str]) -> Iterator[tuple[range, Value]]:
         """The position and the entry of each phrase among normalised words, longer phrases first."""
-        limits = [min(self._longest_from.get(word, 0), len(words) - at) for at, word in enumerate(words)]
+        limits = [min(self._longest_from.get(word, 1), len(words) - at) for at, word in enumerate(words)]
         for size in range(max(limits, default=0), 0, -1):
             for start, limit in enumerate(limits):
                 entry = self.entry_of(words[start : start + size]) if size <= limit else None

@@ -23,6 +23,7 @@ from redraft.text.inflection import may_follow, may_share_part_of_speech
 from redraft.text.names import is_negation, is_number, names
 from redraft.text.protected_spans import is_address, overlaps, protected_spans
 from redraft.text.qualifiers import qualifiers
+from redraft.text.spelling import Spelling, in_spelling
 from redraft.text.words import APOSTROPHES, Word, normalise, split_words
 
 Floats = NDArray[np.floating]
@@ -371,6 +372,19 @@ def _weight(kind: str, probability: float, level: float) -> float:
 
 def _rounded(probability: float) -> float:
     return round(min(1.0, probability), 3)
+
+
+def with_spelling(plan: EditPlan, spelling: Spelling | None) -> EditPlan:
+    """The plan with its predicted targets in one spelling; what a user asks for is not changed."""
+    if spelling is None:
+        return plan
+    edits = (
+        edit
+        if edit.probability is None or not edit.targets
+        else replace(edit, targets=tuple(dict.fromkeys(in_spelling(target, spelling) for target in edit.targets)))
+        for edit in plan.edits
+    )
+    return replace(plan, edits=tuple(edits))
 
 
 def keep_unedited_words(plan: EditPlan) -> EditPlan:

@@ -144,18 +144,16 @@ class TargetGuard:
     def coordinate_terms(self, word: str) -> set[str]:
         """Words with a common direct hypernym, in their first senses."""
         forms = self.base_forms(word.lower())
-        parents = {
-            self._table.synsets[place].parent for form in forms for place in self._table.first_senses.get(form, ())
-        }
+        parents = {self._table.synsets[place].parent for form in forms for place in self._table.first_senses(form)}
         return {other for parent in parents - {-1} for other in self._hyponyms.get(parent, ())} - forms
 
     @cached_property
     def _hyponyms(self) -> dict[int, set[str]]:
         """synset → the words directly below it in their first senses."""
         found = defaultdict(set)
-        for word, places in self._table.first_senses.items():
-            for place in places:
-                found[self._table.synsets[place].parent].add(word)
+        for word in self._table.senses:
+            for place in self._table.first_senses(word):
+                found[self._table.synsets.parents[place]].add(word)
         return found
 
     def have_close_senses(self, phrase: str, target: str) -> bool:
@@ -239,12 +237,7 @@ class TargetGuard:
     def _have_opposite_heads(self, ones: Set[str], others: Set[str]) -> bool:
         """Whether two adjectives, in first senses, belong to clusters whose head adjectives are antonyms."""
         here, there = (
-            {
-                word
-                for one in some
-                for place in self._table.first_senses.get(one, ())
-                for word in self._head_adjectives(place)
-            }
+            {word for one in some for place in self._table.first_senses(one) for word in self._head_adjectives(place)}
             for some in (ones, others)
         )
         return any(self._table.antonyms.get(word, set()) & there for word in here)
@@ -260,7 +253,7 @@ class TargetGuard:
         table = self._table
 
         def antonyms(some: Set[str]) -> set[str]:
-            places = (place for one in some for place in table.first_senses.get(one, ()))
+            places = (place for one in some for place in table.first_senses(one))
             return {
                 far for place in places for word in table.synsets[place].words for far in table.antonyms.get(word, ())
             }
@@ -280,7 +273,7 @@ class TargetGuard:
             singular = [
                 base for base in self.base_forms(word) if base == word or word.endswith("s") or base.endswith("man")
             ]
-            places = [place for base in singular for place in table.first_senses.get(base, ())]
+            places = [place for base in singular for place in table.first_senses(base)]
             return {table.synsets[place].parent for place in places if self._is_concrete(place)}
 
         return bool(parents(one) & parents(other)) and not self._is_general(other)
@@ -294,7 +287,7 @@ class TargetGuard:
         return any(not CONCRETE_KINDS.isdisjoint(self._table.synsets[one].words) for one in hypernyms)
 
     def _is_general(self, word: str) -> bool:
-        places = (place for base in self.base_forms(word) for place in self._table.first_senses.get(base, ()))
+        places = (place for base in self.base_forms(word) for place in self._table.first_senses(base))
         return any(self._hyponym_count(place) >= _MANY_HYPONYMS for place in places)
 
     def _hyponym_count(self, place: int) -> int:

@@ -13,6 +13,7 @@ from redraft.serve.limits import Limits
 from redraft.serve.schemas import WordChoices
 from redraft.serve.word_choices import words_with_choices
 from redraft.simplify.simplifier import PlannedText, Simplifier
+from redraft.text.spelling import Spelling
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,7 @@ class BatchSettings:
     task: Literal["plan", "simplify"]
     strength: str | float
     style: str | None
+    spelling: Spelling | None
     constraints: UserConstraints | None
     candidates: int = 1
     trace: bool = False
@@ -60,6 +62,7 @@ class BatchWorker:
         planning: dict[str, Any] = {
             "strength": settings.strength,
             "style": settings.style,
+            "spelling": settings.spelling,
             "constraints": settings.constraints,
         }
         if settings.task == "plan":

@@ -17,6 +17,7 @@ from redraft.serve.limits import Limits
 
 # Sizes are similar up to this ratio, after adding the constant: all sentences of up to 400 characters are similar.
 _SIZE_RATIO, _SIZE_OFFSET = 4, 100
+_URGENT = 2  # sentences of a request that somebody is likely to wait for, such as one edit on the page
 
 Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
@@ -41,6 +42,7 @@ class _Job(Generic[Item, Key, Result]):
     key: Key
     request: object
     future: asyncio.Future[Result]
+    urgent: bool
 
 
 class Batcher(Generic[Item, Key, Result]):
@@ -48,8 +50,9 @@ class Batcher(Generic[Item, Key, Result]):
 
     Requests are served in turn. A batch starts with a job of the request that has waited longest since its last batch,
     and is filled with the waiting jobs closest to it in `size`, up to a maximum ratio, because a batch takes as long as
-    its longest sentence. Jobs of a request that was cancelled, timed out or failed in part are dropped, and a batch
-    that no request waits for ends at its next yield point.
+    its longest sentence. A batch that starts with a small request is not filled with sentences of large ones, so that
+    somebody who waits for one sentence waits for little else. Jobs of a request that was cancelled, timed out or failed
+    in part are dropped, and a batch that no request waits for ends at its next yield point.
 
     One batch is computed at a time. A batch that takes longer than `limits.time_slice` seconds lets batches of other
     requests run at its yield points, for one time slice each.
@@ -83,7 +86,8 @@ class Batcher(Generic[Item, Key, Result]):
                 "Try again in a moment.",
             )
         loop, request = asyncio.get_running_loop(), object()
-        jobs = [_Job[Item, Key, Result](item, key, request, loop.create_future()) for item in items]
+        urgent = len(items) <= _URGENT
+        jobs = [_Job[Item, Key, Result](item, key, request, loop.create_future(), urgent) for item in items]
         self._jobs.extend(jobs)
         self._changed.set()
         if jobs and (self._scheduler is None or self._scheduler.done()):
@@ -140,7 +144,8 @@ class Batcher(Generic[Item, Key, Result]):
         size = self._size(first.item)
         candidates = [
             job for job in self._jobs
-            if job.key == first.key and job.request not in busy and _are_similar(self._size(job.item), size)
+            if job.key == first.key and job.request not in busy and (job.urgent or not first.urgent)
+            and _are_similar(self._size(job.item), size)
         ]  # fmt: skip
         candidates.sort(key=lambda job: abs(self._size(job.item) - size))
         batch = [first, *(job for job in candidates if job is not first)][: self._limits.batch]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -51,6 +51,9 @@ class PlanSettings(StrictModel):
 
     strength: Strength = Field(DEFAULT_STRENGTH, description="light, medium, strong, or a number from 0 to 1")
     style: Text | None = Field(None, description="style of the predicted plans; null: the default style")
+    spelling: Literal["british", "american"] | None = Field(
+        None, description="spelling of predicted words; null: that of the text"
+    )
     keep: list[Text] = Field([], description="words and phrases to keep")
     glossary: list[Annotated[list[Text], Field(min_length=2, max_length=2)]] = Field(
         [], description="pairs of a source phrase and its replacement"

@@ -31,6 +31,7 @@ from redraft.serve.request_checks import (
 )  # fmt: skip
 from redraft.simplify.simplifier import Simplifier
 from redraft.text.hard_places import hard_places
+from redraft.text.spelling import Spelling, spelling_of
 
 _log = logging.getLogger(__name__)
 
@@ -52,7 +53,11 @@ class Service:
         user_constraints = user_constraints_of(request, sentences, self.limits)
         check_plan_settings(request, self._planner)
         settings = BatchSettings(
-            task="plan", strength=request.strength, style=request.style, constraints=user_constraints
+            task="plan",
+            strength=request.strength,
+            style=request.style,
+            spelling=_spelling(request, sentences),
+            constraints=user_constraints,
         )
         results = iter(await self._compute(sentences, settings))
         empty = PredictedPlan(EditPlan(""), None, [])
@@ -80,6 +85,7 @@ class Service:
             task="simplify",
             strength=request.strength,
             style=request.style,
+            spelling=_spelling(request, sentences),
             constraints=user_constraints,
             candidates=request.candidates,
             trace=request.trace,
@@ -135,6 +141,10 @@ class Service:
 
     def _text_figures(self, sentences: Sequence[str]) -> schemas.TextFigures:
         return schemas.TextFigures(**asdict(self._figures(sentences)))
+
+
+def _spelling(request: schemas.PlanSettings, sentences: Sequence[RequestSentence]) -> Spelling | None:
+    return request.spelling or spelling_of(" ".join(sentence.source for sentence in sentences))
 
 
 def _simplified_sentence(

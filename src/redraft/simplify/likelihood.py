@@ -7,24 +7,25 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from transformers.modeling_outputs import BaseModelOutput
 
+from redraft.align.trained_aligner import length_batches
 from redraft.cooperative_scheduling import yield_point
+from redraft.decode.encoder_decoder import IGNORED, encoder_decoder
 from redraft.decode.redrafter import Redrafter
+from redraft.decode.token_rows import padded
 
-BATCH, BATCH_GPU = 64, 256  # texts scored together
+_POSITIONS, _POSITIONS_GPU = 256, 8192  # scored together: each has scores of all tokens
 
 
 def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """log p(text | source) of each (source, text), summed over tokens; −∞ if a text is too long for the model."""
     room = redrafter.room
-    fit = [at for at, size in enumerate(input_lengths(redrafter, pairs)) if room is None or size <= room]
-    order = sorted(fit, key=lambda at: len(pairs[at][1]))  # texts of similar length share a batch
+    sizes = input_lengths(redrafter, pairs)
+    order = sorted((at for at, size in enumerate(sizes) if room is None or size <= room), key=sizes.__getitem__)
     scores = [-math.inf] * len(pairs)
-    size = BATCH if redrafter.model.device.type == "cpu" else BATCH_GPU
-    for start in range(0, len(order), size):
+    most = _POSITIONS if redrafter.model.device.type == "cpu" else _POSITIONS_GPU
+    for group in length_batches(order, sizes, most):
         yield_point()
-        group = order[start : start + size]
         for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
             scores[at] = score
     return scores
@@ -47,16 +48,13 @@ def _scored(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[floa
         prompts = [redrafter.prompt.replace("{source}", one) for one in sources]
         return _scored_after_prompt(model, tokenizer, prompts, texts)
     known = list(dict.fromkeys(sources))  # each is encoded only once
-    inputs = tokenizer(known, padding=True, return_tensors="pt", verbose=False).to(model.device)
-    labels = tokenizer(text_target=texts, padding=True, return_tensors="pt", verbose=False).to(model.device)
-    targets = labels["input_ids"].masked_fill(labels["attention_mask"] == 0, -100)
-    encoded = model.get_encoder()(input_ids=inputs["input_ids"], attention_mask=inputs["attention_mask"])
+    pad, side, network = tokenizer.pad_token_id, tokenizer.padding_side, encoder_decoder(model)
+    read = padded(tokenizer(known, verbose=False)["input_ids"], pad, side)
+    written, _ = padded(tokenizer(text_target=texts, verbose=False)["input_ids"], IGNORED, side)
+    tokens, mask, targets = (rows.to(model.device) for rows in (*read, written))
+    encoded = network.encode(tokens, mask)
     rows = torch.tensor([known.index(source) for source in sources], device=model.device)
-    logits = model(
-        encoder_outputs=BaseModelOutput(last_hidden_state=encoded.last_hidden_state[rows]),
-        attention_mask=inputs["attention_mask"][rows], labels=targets,
-    ).logits  # fmt: skip
-    return _summed(logits, targets)
+    return _summed(network.decode_targets(encoded[rows], mask[rows], targets), targets)
 
 
 def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], texts: Sequence[str]) -> list[float]:
@@ -65,7 +63,7 @@ def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], tex
     after = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
     width = max(len(one) + len(other) for one, other in zip(before, after, strict=True))
     tokens = torch.zeros(len(before), width, dtype=torch.long)
-    targets = torch.full_like(tokens, -100)
+    targets = torch.full_like(tokens, IGNORED)
     mask = torch.zeros_like(tokens)
     for row, (one, other) in enumerate(zip(before, after, strict=True)):
         size = len(one) + len(other)
@@ -77,7 +75,7 @@ def _scored_after_prompt(model: Any, tokenizer: Any, prompts: Sequence[str], tex
 
 
 def _summed(logits: torch.Tensor, targets: torch.Tensor) -> list[float]:
-    """The log-probability of each row's targets; −100 is no target."""
+    """The log-probability of each row's targets; IGNORED is no target."""
     logits, wanted = logits.float(), targets >= 0
     found = logits.gather(-1, targets.clamp(min=0)[..., None])[..., 0] - logits.logsumexp(-1)
     scores: list[float] = found.masked_fill(~wanted, 0.0).sum(1).tolist()

@@ -21,7 +21,7 @@ from redraft.errors import ConfigError, RedraftError, shown
 from redraft.plan.apply_edits import apply_edits
 from redraft.plan.edits import DEFAULT_STRENGTH, EditPlan, Strength
 from redraft.plan.planner import Planner, bundled_word_frequency
-from redraft.plan.prediction import Levels
+from redraft.plan.prediction import Levels, with_spelling
 from redraft.plan.user_constraints import UserConstraints
 from redraft.plan.verdicts import judge
 from redraft.settings_checks import check_names, check_setting
@@ -36,6 +36,7 @@ from redraft.simplify.reranking import rerank
 from redraft.simplify.target_ranking import rank_targets
 from redraft.text.eligibility import ineligible_reason
 from redraft.text.sentences import split_document
+from redraft.text.spelling import Spelling, spelling_of
 from redraft.text.word_frequency import WordFrequency
 
 _MAX_PLANNED = 2048  # texts planned together
@@ -45,7 +46,7 @@ Auto = Literal["auto"]
 Text = str | EditPlan
 
 _SEARCH_SETTINGS = tuple(field.name for field in fields(DecodeConfig))
-_PLAN_SETTINGS = ("strength", "style", "keep", "glossary", "constraints")
+_PLAN_SETTINGS = ("strength", "style", "spelling", "keep", "glossary", "constraints")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,17 +56,19 @@ class _Settings:
     config: DecodeConfig
     strength: Strength | float | Levels = DEFAULT_STRENGTH
     style: str | None = None
+    spelling: Spelling | None = None  # None: that of each text
     keep: Sequence[str] = ()
     glossary: Mapping[str, str] = field(default_factory=dict)
     constraints: UserConstraints | None = None  # of `keep` and `glossary`, or given
 
     def with_changes(self, changes: Mapping[str, Any]) -> _Settings:
-        """Changed by name: fields of DecodeConfig, `config`, `strength`, `style`, `keep`, `glossary`, `constraints`."""
+        """Changed by name: fields of DecodeConfig, `config`, and the settings of predicted plans."""
         check_names(changes, (*_PLAN_SETTINGS, "config", *_SEARCH_SETTINGS))
-        own = {name: changes[name] for name in ("strength", "style") if name in changes}
+        own = {name: changes[name] for name in ("strength", "style", "spelling") if name in changes}
         if "strength" in own:
             Levels.of(own["strength"])
         check_setting("style", own.get("style"), str | None)
+        check_setting("spelling", own.get("spelling"), Spelling | None)
         config = check_config(changes.get("config")) or self.config
         search = {name: changes[name] for name in _SEARCH_SETTINGS if name in changes}
         config = config.with_changes(**search) if search else config
@@ -117,8 +120,9 @@ class Simplifier:
     `dtype` is the type of the weights. The bundled model is computed with 8-bit integers ("int8") on a CPU that has
     instructions for them; "float32" is exact.
 
-    `settings` are the defaults of a call: `strength`, `style`, `keep` (words or phrases), `glossary` (word or phrase →
-    what to write for it), `config` and every setting of `DecodeConfig`.
+    `settings` are the defaults of a call: `strength`, `style`, `spelling` ("british" or "american"; default: that of
+    the text), `keep` (words or phrases), `glossary` (word or phrase → what to write for it), `config` and every setting
+    of `DecodeConfig`.
 
     Requested edits (edits without a probability) have priority over everything else; if no text of the model satisfies
     them, they are made in place in the source. With a check, a text that may differ in meaning from its source is
@@ -176,6 +180,7 @@ class Simplifier:
         if "on_error" in options:
             raise ConfigError("a document takes no on_error.", "Leave it out, or give the sentences to pipe.")
         sentences = split_document(text)
+        options = {"spelling": self._settings.spelling or spelling_of(text), **options}
         return Document(tuple(sentences), tuple(self.pipe((one.text for one in sentences if one.text), **options)))
 
     @overload
@@ -274,7 +279,8 @@ class Simplifier:
         )  # fmt: skip
         ranked = rank_targets(self.redrafter, plans, planner=self.planner, check=self.check)
         for source, some in zip(sources, pieces, strict=True):
-            yield join_plans(source, list(islice(ranked, len(some))))
+            plan = join_plans(source, list(islice(ranked, len(some))))
+            yield with_spelling(plan, call.spelling or spelling_of(source))
 
     def _rewrite(self, texts: Sequence[Text], call: _Settings, batch_size: int, trace: bool | int) -> Iterator[Result]:
         planned = self._plan(texts, call)

@@ -16,12 +16,13 @@ from redraft.decode.step_model import StepModel
 from redraft.plan.edits import Edit, EditPlan
 from redraft.plan.lexicon import lookup_key
 from redraft.plan.planner import Planner
-from redraft.simplify.likelihood import BATCH, BATCH_GPU, input_lengths, log_probs
+from redraft.simplify.likelihood import input_lengths, log_probs
 from redraft.text.words import split_words
 
 NO_REPLACEMENT = "no safe replacement here"  # the note of a word to keep because all its targets were dropped
 
 _BATCH, _GPU_BATCH = 64, 2048  # plans ranked together
+_TEXTS, _TEXTS_GPU = 64, 256  # encoded together
 _LAYER = 3  # of the encoder: its vectors separate word senses best
 _SMOOTHING = 0.003  # added to a target's share in the lexicon before the logarithm
 _ENDINGS = ("ing", "ed", "ly", "s")
@@ -232,7 +233,7 @@ def _similarities(planner: Planner, candidates: Sequence[_Candidate]) -> list[fl
     split = [split_words(text) for text, _ in unique]
     vectors: dict[tuple[str, tuple[int, int]], torch.Tensor] = {}
     order = sorted(range(len(unique)), key=lambda at: len(split[at]))
-    size = BATCH if classifier.device.type == "cpu" else BATCH_GPU
+    size = _TEXTS if classifier.device.type == "cpu" else _TEXTS_GPU
     for start in range(0, len(order), size):
         yield_point()
         group = order[start : start + size]

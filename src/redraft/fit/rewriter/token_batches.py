@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.constrain.mark_tokens import MarkTokens
+from redraft.decode.encoder_decoder import IGNORED, shifted
 from redraft.decode.model_loading import PLAIN_PROMPT
 from redraft.errors import CorpusError
 from redraft.fit.rewriter.pair_files import PairSet
@@ -22,7 +23,6 @@ from redraft.fit.rewriter.trainable_models import Start
 from redraft.fit.rewriter.training_settings import RewriterTraining
 from redraft.plan.marked_source import Marked
 
-IGNORED = -100  # label of a token without loss, as in transformers
 _BLOCK = 1000  # texts tokenized at once
 Tokens = NDArray[np.int32]
 
@@ -229,12 +229,3 @@ def summed_loss(model: Any, plain: Any, batch: Batch, label_smoothing: float = 0
         logits.float().flatten(0, 1), labels.flatten(), ignore_index=IGNORED, reduction="sum",
         label_smoothing=label_smoothing,
     )  # fmt: skip
-
-
-def shifted(model: Any, labels: Tensor) -> Tensor:
-    """The decoder inputs for `labels`: shifted right by one, after the start token."""
-    if hasattr(model, "prepare_decoder_input_ids_from_labels"):  # MBart puts the language first
-        return model.prepare_decoder_input_ids_from_labels(labels)  # type: ignore[no-any-return]
-    start = labels.new_full((len(labels), 1), model.config.decoder_start_token_id)
-    moved = torch.cat([start, labels[:, :-1]], 1)
-    return moved.masked_fill(moved == IGNORED, model.config.pad_token_id)
