@@ -15,8 +15,8 @@ import redraft
 ROOT = Path(redraft.__file__).parent
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "architecture.md"
 STAGES = (
-    "models", "text", "align", "plan", "constrain", "check", "decode", "simplify", "evaluate", "fit", "tune",
-    "experiment", "serve", "cli",
+    "models", "text", "align", "plan", "constrain", "check", "decode", "simplify", "documents", "evaluate", "fit",
+    "tune", "experiment", "serve", "cli",
 )  # fmt: skip
 NO_TORCH = (
     "text/*.py",
@@ -32,6 +32,7 @@ NO_TORCH = (
     "constrain/mark_tokens.py",
     "check/exact_checks.py", "check/meaning.py", "check/rules/*.py",
     "decode/config.py",
+    "documents/*.py",
     "evaluate/*.py",
     *(f"fit/rewriter/{name}.py" for name in ("pair_files", "training_settings")),
     *(f"fit/planner/{name}.py" for name in ("common_name_table", "wordnet_tables")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -25,6 +26,7 @@ from redraft.cli.common_options import (
     TrustRemoteCode,
 )
 from redraft.cli.console import AT_RISK, OK, SKIPPED, parallel_number, say, whole_number
+from redraft.cli.document_output import DocumentOutput, is_document_file, read_document_file
 from redraft.cli.explain_format import format_explanation
 from redraft.cli.input_lines import count_lines, open_lines, read_document, reads_standard_input, sentence_lines
 from redraft.cli.output_lines import OutputLine, RunSummary, check_output_path, rewrite_lines, write_results
@@ -33,6 +35,7 @@ from redraft.cli.resume import InputRecord, open_for_results, open_for_resume, s
 from redraft.cli.settings_options import config_from_flags, setting_text
 from redraft.cli.typer_command import SettingOptions, add_command, option
 from redraft.decode.config import SIMPLIFY, SIMPLIFY_NAME, DecodeConfig
+from redraft.documents.simplified_blocks import block_sentences
 from redraft.errors import ConfigError, shown
 from redraft.files import is_disk_full
 from redraft.models import is_scripted, scripted_table
@@ -61,6 +64,7 @@ examples:
   redraft simplify --explain "The artisans remain old ."
   redraft simplify --input complex.txt --on-error skip > simple.txt
   redraft simplify --document letter.txt > easier.txt
+  redraft simplify --document letter.docx --out letter.simple.docx
   redraft simplify --strength light --keep names.txt --input complex.txt > simple.txt
   redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
   redraft simplify --model ./my-model --input complex.txt --plan plans.jsonl --json > results.jsonl
@@ -86,10 +90,15 @@ class SimplifyOptions:
     document: Annotated[
         str | None,
         option(
-            "any UTF-8 text: rewrites its sentences, keeps spacing and paragraphs; - reads standard input",
+            "any UTF-8 text, .docx, .odt, .html, .md or .pdf: rewrites its sentences, keeps paragraphs and formatting; "
+            "- reads standard input",
             "FILE",
         ),
     ] = None
+    no_tracking: Annotated[
+        bool,
+        option("with a .docx or .html --document: write the new text alone, without tracked changes and comments"),
+    ] = False
     plan: Annotated[
         str | None,
         option(
@@ -199,8 +208,8 @@ def run_simplify(options: SimplifyOptions) -> int:
     inputs = [options.input, options.document, plan, model, options.keep, options.glossary, options.settings]
     check_output_path(options.out, inputs)
     summary = RunSummary()
-    sentences = read_document(options.document) if options.document else []
-    format_line, end = _formatter(options, sentences)
+    sentences, whole = _read_document(options)
+    format_line, end = _formatter(options, sentences, whole)
     window = WINDOW if (options.document or options.input or plan) not in (None, "-") else 1
     record = _input_record(options, plan)
     done = 0
@@ -215,7 +224,7 @@ def run_simplify(options: SimplifyOptions) -> int:
                 done = skip_finished_lines(file, options.out, lines, "json" if options.json else "text", record)
             simplifier = _simplifier_or_pool(options, config, workers, threads, options.input or plan, files)
             if not options.resume:
-                file = files.enter_context(open_for_results(options.out))
+                file = files.enter_context(io.BytesIO() if whole else open_for_results(options.out))
             if record:
                 record.write()
             rewritten = rewrite_lines(
@@ -232,6 +241,8 @@ def run_simplify(options: SimplifyOptions) -> int:
             )
             if record:
                 record.remove()
+            if whole:
+                whole.write()
     except (KeyboardInterrupt, OSError) as error:
         stopped = isinstance(error, KeyboardInterrupt) or is_disk_full(error)
         if stopped and options.out and not options.document and not options.explain:
@@ -292,12 +303,33 @@ def _bullets(entries: Sequence[str]) -> str:
     return "".join(f"\n  {entry}" for entry in [*entries[:_MAX_SHOWN], *more])
 
 
-def _formatter(options: SimplifyOptions, sentences: Sequence[Sentence]) -> tuple[Callable[[OutputLine], str], str]:
+def _read_document(options: SimplifyOptions) -> tuple[list[Sentence], DocumentOutput | None]:
+    """The sentences of --document, and its output if that is written as a whole.
+
+    Plain text is written sentence by sentence, and so are the results of any document with --json and --explain.
+    """
+    path = options.document
+    if path is None or not is_document_file(path):
+        if options.no_tracking:
+            raise ConfigError("--no-tracking applies only to a .docx or .html --document.", "Remove it.")
+        return (read_document(path) if path else []), None
+    document = read_document_file(path)
+    sentences = [sentence for block in block_sentences(document) for sentence in block]
+    if options.json or options.explain:
+        return sentences, None
+    return sentences, DocumentOutput(document, path, options.out, tracked=not options.no_tracking)
+
+
+def _formatter(
+    options: SimplifyOptions, sentences: Sequence[Sentence], whole: DocumentOutput | None
+) -> tuple[Callable[[OutputLine], str], str]:
     """How a result is written, and what follows it."""
     if options.explain:
         return format_explanation, "\n"
     if options.json:
         return OutputLine.to_json_line, "\n"
+    if whole:
+        return whole.collect, ""
     if options.document:
         return lambda output: sentences[output.line.number - 1].space + output.to_text(), ""
     return OutputLine.to_text, "\n"

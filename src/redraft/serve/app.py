@@ -18,9 +18,11 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from redraft import __version__
+from redraft.documents.document_files import CONTENT_TYPES
 from redraft.errors import ConfigError, RedraftError
-from redraft.serve import schemas
+from redraft.serve import document_schemas, schemas
 from redraft.serve.auth_middleware import LOCAL_HOSTS, AuthMiddleware
+from redraft.serve.document_worker import DocumentWorker
 from redraft.serve.error_responses import on_http_error, on_redraft_error, on_validation_error
 from redraft.serve.limits import Limits
 from redraft.serve.metrics_middleware import Metrics, MetricsMiddleware
@@ -79,17 +81,25 @@ def create_app(
             allow_headers=["Authorization", "Content-Type"],
         )  # fmt: skip
     _add_api(app, service, needs_key=api_key is not None)
+    _add_documents(app, limits, needs_key=api_key is not None)
     _add_monitoring(app, service, metrics)
     _add_pages(app)
     return app
 
 
-def _add_api(app: FastAPI, service: Service, *, needs_key: bool) -> None:
+def _error_responses(*, needs_key: bool) -> dict[int | str, dict[str, Any]]:
     statuses = (*_ERROR_STATUSES, 401) if needs_key else _ERROR_STATUSES
-    responses: dict[int | str, dict[str, Any]] = {status: {"model": schemas.ErrorResponse} for status in statuses}
-    # Declares the key in the OpenAPI document; the middleware checks it.
+    return {status: {"model": schemas.ErrorResponse} for status in statuses}
+
+
+def _key_dependencies(*, needs_key: bool) -> list[Any]:
+    """Declares the key in the OpenAPI document; the middleware checks it."""
     bearer = HTTPBearer(auto_error=False, description="The API key that the service was started with.")
-    dependencies = [Depends(bearer)] if needs_key else []
+    return [Depends(bearer)] if needs_key else []
+
+
+def _add_api(app: FastAPI, service: Service, *, needs_key: bool) -> None:
+    responses, dependencies = _error_responses(needs_key=needs_key), _key_dependencies(needs_key=needs_key)
 
     @app.post("/v1/plan", response_model=schemas.PlanResponse, responses=responses, dependencies=dependencies)
     async def plan(body: schemas.PlanRequest, request: Request) -> Any:
@@ -118,6 +128,40 @@ def _add_api(app: FastAPI, service: Service, *, needs_key: bool) -> None:
     def evaluate(body: schemas.EvaluateRequest) -> Any:
         """Scores of outputs against sources and references."""
         return service.evaluate(body)
+
+
+def _add_documents(app: FastAPI, limits: Limits, *, needs_key: bool) -> None:
+    worker = DocumentWorker(limits)
+    responses, dependencies = _error_responses(needs_key=needs_key), _key_dependencies(needs_key=needs_key)
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    file_response: dict[int | str, dict[str, Any]] = {
+        200: {"description": "The file", "content": dict.fromkeys(CONTENT_TYPES.values(), binary)}
+    }
+
+    @app.post(
+        "/v1/documents/open", response_model=document_schemas.OpenDocumentResponse, response_model_exclude_unset=True,
+        responses=responses, dependencies=dependencies,
+    )  # fmt: skip
+    async def open_document(body: document_schemas.OpenDocumentRequest, request: Request) -> Any:
+        """Read the text of a .docx, .odt, .html, .md, .txt or .pdf file, in blocks."""
+        result = await _cancel_on_disconnect(request, worker.run("open", await request.body()))
+        return result if isinstance(result, Response) else result[0]
+
+    @app.post(
+        "/v1/documents/export", response_class=Response, responses=file_response | responses,
+        dependencies=dependencies,
+    )  # fmt: skip
+    async def export_document(body: document_schemas.ExportDocumentRequest, request: Request) -> Any:
+        """Write a document with new texts: with tracked changes and comments, or the new text alone."""
+        result = await _cancel_on_disconnect(request, worker.run("export", await request.body()))
+        if isinstance(result, Response):
+            return result
+        # A browser must not show a page of someone else as one of this service.
+        headers = {
+            "Content-Disposition": f'attachment; filename="document.{body.format}"',
+            "Content-Security-Policy": "sandbox",
+        }
+        return Response(result[1], media_type=CONTENT_TYPES[body.format], headers=headers)
 
 
 def _add_monitoring(app: FastAPI, service: Service, metrics: Metrics) -> None:

@@ -27,7 +27,7 @@ class AuthMiddleware:
       page of another origin that is not in `origins`
     - 401: a missing or wrong API key for /v1, if a key is set
     - 415: a POST without the content type JSON; browsers send other types for any page without a CORS preflight
-    - 413 and 408: a body of more than `max_body` bytes, or one that does not arrive in time
+    - 413 and 408: a body that is larger than the limit of its path, or one that does not arrive in time
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class AuthMiddleware:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        size, is_complete = 0, False
+        size, is_complete, max_body = 0, False, self._limits.body_of(scope["path"])
         deadline = asyncio.get_running_loop().time() + self._limits.receive_timeout
 
         async def limited_receive() -> Message:
@@ -61,8 +61,8 @@ class AuthMiddleware:
                 ) from None
             size += len(message.get("body", b""))
             is_complete = not message.get("more_body", False)
-            if size > self._limits.max_body:
-                raise http_error(413, self._body_too_large(), _LESS_TEXT)
+            if size > max_body:
+                raise http_error(413, _body_too_large(max_body), _LESS_TEXT)
             return message
 
         await self._app(scope, limited_receive, send)
@@ -88,9 +88,9 @@ class AuthMiddleware:
             return error_response(
                 415, "the content type of the request is not JSON.", f"Send the header Content-Type: {_JSON}."
             )
-        length = headers.get("content-length", "")
-        if length.isdecimal() and (len(length) > 18 or int(length) > self._limits.max_body):
-            return error_response(413, self._body_too_large(), _LESS_TEXT)
+        length, max_body = headers.get("content-length", ""), self._limits.body_of(path)
+        if length.isdecimal() and (len(length) > 18 or int(length) > max_body):
+            return error_response(413, _body_too_large(max_body), _LESS_TEXT)
         return None
 
     def _is_allowed_origin(self, origin: str, host: str) -> bool:
@@ -102,8 +102,9 @@ class AuthMiddleware:
             return True
         return hmac.compare_digest(authorization.encode("latin-1"), self._authorization)
 
-    def _body_too_large(self) -> str:
-        return f"the body is larger than the limit of {self._limits.max_body:,} bytes."
+
+def _body_too_large(limit: int) -> str:
+    return f"the body is larger than the limit of {limit:,} bytes."
 
 
 def _normalised_host(host: str) -> str:

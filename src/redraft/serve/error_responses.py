@@ -35,6 +35,7 @@ _VALIDATION_MESSAGES = {
     "too_long": "must have at most {max_length} items",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
 }
 # Errors that FastAPI and Starlette raise without a useful message.
 _HTTP_MESSAGES = {

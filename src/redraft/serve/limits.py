@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from redraft.documents.document_files import MAX_BLOCKS, MAX_CHARACTERS
 from redraft.errors import ConfigError
 
 
@@ -22,6 +23,10 @@ class Limits:
     max_traced: int = 10  # sentences per request with traces, which are long
     max_trace: int = 250_000  # numbers and strings in the trace of a sentence
     max_body: int = 1_000_000  # bytes
+    max_document_body: int = 10_000_000  # bytes of a request about a document, whose file is in it as base64
+    document_processes: int = 2  # documents that are opened or exported at the same time
+    document_queue: int = 8  # waiting requests about documents
+    document_deadline: float = 60.0  # seconds until a request about a document is aborted
     queue: int = 256  # waiting sentences
     batch: int = 16  # sentences per batch
     concurrent_batches: int = 4  # batches in progress, of which one is computed at a time
@@ -42,8 +47,15 @@ Limits:
 - `keep` and `glossary`: {self.max_user_constraints} entries together
 - traces: {self.max_traced} sentences per request, {self.max_trace:,} numbers and strings per sentence
 - `/v1/evaluate`: {self.max_references} references
+- `/v1/documents/`: {self.max_document_body:,} bytes (a file in base64 takes a third more than by itself), \
+{self.document_deadline:g} seconds, {MAX_BLOCKS:,} paragraphs and {MAX_CHARACTERS:,} characters in a document; \
+{self.document_processes} documents at the same time, {self.document_queue} more may wait
 - queue: {self.queue} sentences
 """
+
+    def body_of(self, path: str) -> int:
+        """The largest body of a request to this path, in bytes."""
+        return self.max_document_body if path.startswith("/v1/documents/") else self.max_body
 
     def __post_init__(self) -> None:
         for field in fields(self):

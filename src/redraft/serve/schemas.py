@@ -37,7 +37,7 @@ Strength = Annotated[Text | float, WrapValidator(_one_error)]
 Edits = list[dict[str, Any]]  # the format of plan files
 
 
-def _example(**fields: Any) -> ConfigDict:
+def example(**fields: Any) -> ConfigDict:
     """The request that /docs shows and sends."""
     return ConfigDict(json_schema_extra={"examples": [fields]})
 
@@ -61,7 +61,7 @@ class PlanSettings(StrictModel):
 
 
 class PlanRequest(PlanSettings):
-    model_config = _example(text="They purchased 40 vehicles.")
+    model_config = example(text="They purchased 40 vehicles.")
 
     text: Text
 
@@ -80,7 +80,7 @@ class SentenceInput(StrictModel):
 class SimplifyRequest(PlanSettings):
     """Either `text` or `sentences`."""
 
-    model_config = _example(text="They purchased 40 vehicles.")
+    model_config = example(text="They purchased 40 vehicles.")
 
     text: Text | None = None
     sentences: list[SentenceInput] | None = None
@@ -97,7 +97,7 @@ class SimplifyRequest(PlanSettings):
 class DiagnoseRequest(StrictModel):
     """Either `text` or `sentences`, which are taken as they are."""
 
-    model_config = _example(text="They purchased 40 vehicles notwithstanding the apprehension of the beneficiaries.")
+    model_config = example(text="They purchased 40 vehicles notwithstanding the apprehension of the beneficiaries.")
 
     text: Text | None = None
     sentences: list[Text] | None = None
@@ -110,7 +110,7 @@ class DiagnoseRequest(StrictModel):
 
 
 class EvaluateRequest(StrictModel):
-    model_config = _example(
+    model_config = example(
         sources=["They purchased 40 vehicles."],
         outputs=["They got 40 vehicles."],
         references=[["They bought 40 cars."], ["They bought 40 vehicles."]],
@@ -124,7 +124,7 @@ class EvaluateRequest(StrictModel):
 class ReadabilityRequest(StrictModel):
     """The sentences of a text before and after simplification."""
 
-    model_config = _example(before=["They purchased 40 vehicles."], after=["They bought 40 cars."])
+    model_config = example(before=["They purchased 40 vehicles."], after=["They bought 40 cars."])
 
     before: list[Text]
     after: list[Text]
