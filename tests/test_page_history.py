@@ -183,6 +183,22 @@ def test_several_documents_are_kept_and_can_be_deleted(page):
     assert page.locator("#document-list .open").count() == 1
 
 
+def test_a_document_is_open_in_one_tab_only(page, page_address):
+    simplified(page, SHORT)
+    asked_by(page, lambda: decide(page, 1, "procedure", "operation"))
+    shown = output(page, 1)
+    other = page.context.new_page()
+    other.goto(page_address)
+    other.locator("#document-list .open").click()
+    finished(other)
+    assert output(other, 1) == shown
+    page.wait_for_selector("#start", state="visible")
+    assert "another tab" in page.inner_text("#alert")
+    other.keyboard.press("Control+z")
+    assert "operation" not in output(other, 1)
+    other.close()
+
+
 def test_without_autosave_nothing_is_kept(page):
     page.click("#settings summary")
     page.get_by_label("Save in this browser").uncheck()

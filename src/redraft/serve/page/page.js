@@ -113,7 +113,6 @@ function useExample() {
 
 async function exportAs(format) {
   const draft = work.currentDraft(), name = `${draft.title}.${format}`;
-  byId("export-menu").open = false;
   // A pasted text is written as it was pasted, with its own line breaks.
   if (format === "txt" && !draft.original) return download(name, new Blob([draft.text], { type: "text/plain;charset=utf-8" }));
   const bytes = draft.original?.format === format ? draft.bytes ?? (await store.fileOf(draft.id)) : null;
@@ -128,8 +127,7 @@ function showUnreviewed() {
 async function copyText() {
   await copy(work.currentDraft().text);
   announce("Copied.");
-  byId("copy").textContent = "Copied";
-  setTimeout(() => (byId("copy").textContent = "Copy the new text"), 1500);
+  byId("saved").textContent = "Copied";
 }
 
 function showSide(side) {
@@ -175,6 +173,7 @@ on("reject", "click", () => work.decideReview("reject"));
 on("previous-sentence", "click", () => work.step(-1));
 on("next-sentence", "click", () => work.step(1));
 on("accept-safe", "click", work.acceptSafe);
+on("export-menu", "click", ({ target }) => target.matches("button") && (byId("export-menu").open = false));
 on("export-menu", "toggle", () => byId("export-menu").open && showUnreviewed());
 for (const format of FORMATS) on(`export-${format}`, "click", () => exportAs(format).catch((error) => showError(error, () => exportAs(format))));
 on("export-plan", "click", () => download(`${work.currentDraft().title}.jsonl`, new Blob([asPlans(work.currentDraft())], { type: "application/jsonl" })));
@@ -245,6 +244,11 @@ addEventListener("keydown", onKey);
 // Escape in a text box of the panel goes back to the text, too.
 on("panel", "keydown", (event) => event.key === "Escape" && event.target.matches("input, textarea") && work.leavePanel());
 addEventListener("visibilitychange", work.flush);
+store.onOpenedElsewhere(async (id) => {
+  if (work.currentDraft()?.id !== id) return;
+  await goHome();
+  showError(problem("This document was opened in another tab.", "Work on it there, or open it here again."));
+});
 // Without autosave, the browser asks before the user leaves a document.
 addEventListener("beforeunload", (event) => work.currentDraft() && !store.autosaves() && event.preventDefault());
 

@@ -50,7 +50,7 @@ function grouped(line) {
 
 function blockNode(draft, block, side) {
   const attributes = { class: `block ${block.kind.replace(" ", "-")}`, dir: "auto" };
-  if (block.kind === "heading") Object.assign(attributes, { role: "heading", "aria-level": Math.min(6, 2 + (block.level || 1)), "data-level": block.level });
+  if (block.kind === "heading") Object.assign(attributes, { role: "heading", "aria-level": Math.min(6, 1 + (block.level || 1)), "data-level": block.level });
   const list = block.list ?? (block.kind === "list item" ? { ordered: false } : null);
   if (list) Object.assign(attributes, { "data-marker": list.ordered ? `${list.number}.` : "•", "data-level": block.level });
   const node = el("p", attributes);

@@ -1,8 +1,8 @@
-// Keeps documents in the browser: IndexedDB for the documents, and a journal of the last decisions in localStorage, which
-// is written at once, so that a reload at any moment loses nothing.
+// Keeps documents in the browser: IndexedDB for the documents, and a journal of the last decisions about each of them in
+// localStorage, which is written at once, so that a reload at any moment loses nothing.
 
 const STORES = ["documents", "computed", "files"];
-const AUTOSAVE = "redraft.autosave", JOURNAL = "redraft.journal", OPEN = "redraft.open", TYPED = "redraft.typed";
+const AUTOSAVE = "redraft.autosave", OPEN = "redraft.open", TYPED = "redraft.typed";
 
 let database = null;
 let saving = null; // the write in progress
@@ -12,8 +12,16 @@ export const autosaves = () => localStorage.getItem(AUTOSAVE) !== "off";
 export const switchAutosave = (on) => localStorage.setItem(AUTOSAVE, on ? "on" : "off");
 export const typedText = () => localStorage.getItem(TYPED) ?? "";
 export const keepTypedText = (text) => autosaves() && put(TYPED, text);
-export const openId = () => localStorage.getItem(OPEN);
-export const setOpenId = (id) => (id ? localStorage.setItem(OPEN, id) : localStorage.removeItem(OPEN));
+
+// The document that this tab shows, for a reload.
+export const openId = () => sessionStorage.getItem(OPEN);
+export const setOpenId = (id) => (id ? sessionStorage.setItem(OPEN, id) : sessionStorage.removeItem(OPEN));
+
+const tabs = new BroadcastChannel("redraft");
+
+// A document is open in one tab only: the last one that opened it.
+export const tellOtherTabs = (id) => tabs.postMessage(id);
+export const onOpenedElsewhere = (act) => (tabs.onmessage = ({ data }) => act(data));
 
 function put(name, value) {
   try {
@@ -43,24 +51,19 @@ async function transaction(mode, act) {
   });
 }
 
+const journalName = (id) => `redraft.journal.${id}`;
+
 // Notes an operation before it is in IndexedDB.
-export function journal(draft, operation) {
-  if (!autosaves()) return;
-  const kept = readJournal();
-  const entries = kept?.id === draft.id ? kept.entries : [];
-  put(JOURNAL, JSON.stringify({ id: draft.id, entries: [...entries, [draft.operations, operation]] }));
+export function journal({ id, operations }, operation) {
+  if (autosaves()) put(journalName(id), JSON.stringify([...readJournal(id), [operations, operation]]));
 }
 
-function readJournal() {
-  return JSON.parse(localStorage.getItem(JOURNAL) ?? "null");
-}
+const readJournal = (id) => JSON.parse(localStorage.getItem(journalName(id)) ?? "[]");
 
 function shortenJournal(id, written) {
-  const kept = readJournal();
-  if (kept?.id !== id) return;
-  const entries = kept.entries.filter(([number]) => number > written);
-  if (entries.length) put(JOURNAL, JSON.stringify({ id, entries }));
-  else localStorage.removeItem(JOURNAL);
+  const entries = readJournal(id).filter(([number]) => number > written);
+  if (entries.length) put(journalName(id), JSON.stringify(entries));
+  else localStorage.removeItem(journalName(id));
 }
 
 // Saves the document after the write in progress, if there is one; the newest state is written.
@@ -100,8 +103,7 @@ export async function load(id) {
   const saved = await transaction("readonly", (all) => all.objectStore("documents").get(id));
   if (!saved) return null;
   const computed = await transaction("readonly", (all) => all.objectStore("computed").get(id));
-  const kept = readJournal();
-  const lacking = kept?.id === id ? kept.entries.filter(([number]) => number > saved.operations) : [];
+  const lacking = readJournal(id).filter(([number]) => number > saved.operations);
   return { saved: { ...saved, computed }, lacking: lacking.map(([, operation]) => operation) };
 }
 
@@ -114,5 +116,6 @@ export async function list() {
 }
 
 export function remove(id) {
+  localStorage.removeItem(journalName(id));
   return transaction("readwrite", (all) => STORES.forEach((name) => all.objectStore(name).delete(id)));
 }

@@ -26,6 +26,7 @@ export function openDraft(opened, { bytes } = {}) {
   draft.bytes ??= bytes ?? null; // of the file, for the export
   computing = new Computing(draft, { onChange: redraw, onState, onComputed: saveSoon });
   store.setOpenId(store.autosaves() ? draft.id : null);
+  store.tellOtherTabs(draft.id);
   byId("title").value = draft.title;
   byId("start").hidden = true;
   for (const id of ["work", "tools", "title-line"]) byId(id).hidden = false;
