@@ -95,7 +95,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def page(browser: Any, page_address: str) -> Iterator[Any]:
     """The page in a new profile. `said`: what it wrote to the console; `asked`: the addresses it requested."""
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
     page.set_default_timeout(60_000)  # milliseconds; two cores may be busy
     page.said, page.asked = [], []
     page.on("console", lambda message: page.said.append(message.text))
