@@ -130,7 +130,7 @@ class Bench:
 
     def launched(self, plans: list[EditPlan], settings: dict[str, Any]) -> Any:
         """The search without CUDA graphs: every kernel is launched separately."""
-        with unittest.mock.patch("redraft.decode.search.step_graphs", return_value=_NoGraphs()):
+        with unittest.mock.patch("redraft.decode.cuda_graphs.step_graphs", return_value=_NoGraphs()):
             return self.ours(plans, settings, "edit")
 
     def natural(self, batch: int, repeats: int) -> list[dict[str, Any]]:

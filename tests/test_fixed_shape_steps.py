@@ -43,12 +43,12 @@ def test_whole_steps_in_fixed_buffers(family: str, method: str, device: str, mon
     assert held.graphs is not None
     assert len(held.graphs) > 0  # the buffers were used
     with monkeypatch.context() as patch:
-        patch.setattr("redraft.decode.search.step_graphs", lambda: Never())
-        assert outputs(Redrafter(model, tokenizer, config=config), method) == found
+        patch.setattr("redraft.decode.cuda_graphs.step_graphs", lambda: Never())
+        assert outputs(Redrafter(model, tokenizer, config=config, graphs=False), method) == found
 
 
 class Never(Graphs):
-    def mover(self, *args: object, **kwargs: object) -> None:
+    def runner(self, *args: object, **kwargs: object) -> None:  # type: ignore[override]
         return None
 
 
@@ -61,8 +61,25 @@ def test_the_searchs_own_step_is_replayed(method: str, monkeypatch: pytest.Monke
     before = len(step_graphs())
     found = outputs(redrafter, method)
     assert len(step_graphs()) > before
-    monkeypatch.setattr("redraft.decode.search.step_graphs", lambda: Never())
+    monkeypatch.setattr("redraft.decode.cuda_graphs.step_graphs", lambda: Never())
     assert outputs(redrafter, method) == found
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_large_batches_are_replayed_by_default() -> None:
+    tokenizer = TOKENIZERS["byte-level"]()
+    model = tiny_model_for("bart", tokenizer).cuda().double()
+    replayed, launched = (
+        Redrafter(model, tokenizer, config=DecodeConfig(beams=4), graphs=graphs) for graphs in (None, False)
+    )
+    plans = [plan for batch in BATCHES for plan in batch] * 32
+    for size, captured in ((31, 0), (32, 1)):
+        found = [one.text for one in replayed.rewrite(plans[:size], batch_size=size, max_tokens=9)]
+        assert found == [one.text for one in launched.rewrite(plans[:size], batch_size=size, max_tokens=9)]
+        assert replayed.graphs is not None
+        assert len(replayed.graphs) == captured
+    assert launched.graphs is None
 
 
 def test_models_with_processors_do_not_use_graphs() -> None:

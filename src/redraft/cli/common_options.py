@@ -24,7 +24,10 @@ Dtype = Annotated[
     ),
 ]
 Threads = Annotated[str | None, option("CPU threads (default: one per core, at most 4; serve leaves one core)", "N")]
-Graphs = Annotated[bool, option("run decoding steps as CUDA graphs: several times as fast on long files")]
+Graphs = Annotated[
+    bool,
+    option("replay all decoding steps from CUDA graphs (default: on a GPU, those of batches of 32 or more sentences)"),
+]
 TrustRemoteCode = Annotated[bool, option("run Python code stored with the model; the code has all your permissions")]
 PickledWeights = Annotated[
     bool, option("load pickled weights, which can run code when loaded (default: safetensors only)")

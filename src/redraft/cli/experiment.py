@@ -75,7 +75,7 @@ def run_experiment(options: ExperimentOptions) -> int:
     description = read_description(options.file)
     resources = ExperimentResources(
         description, Path(options.out), data=options.data, device=options.device, batch_size=batch_size, say=say,
-        dtype=options.dtype, graphs=options.graphs,
+        dtype=options.dtype, graphs=options.graphs or None,
     )  # fmt: skip
     for corpus in description.corpora:
         resources.corpus(corpus)  # report missing files before computing anything

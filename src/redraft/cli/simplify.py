@@ -376,7 +376,7 @@ def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifie
         prompt=options.prompt,
         device=options.device,
         dtype=options.dtype or fastest_dtype(options.model, options.device),
-        graphs=options.graphs,
+        graphs=options.graphs or None,
     )
     search_only = options.table is not None and planner is None
     check: Literal["auto"] | None = None if options.no_check or config.method == "beam" else "auto"

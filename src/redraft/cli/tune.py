@@ -174,7 +174,7 @@ def _work(options: TuneOptions, tuning: Tuning, sample: Sample, number: int) -> 
     trials = whole_number("--trials", options.trials)
     study = open_study(_storage(options), tuning, 1000 * tuning.facts["seed"] + number)
     redrafter = Redrafter(
-        options.model, config=tuning.start, device=options.device, dtype=options.dtype, graphs=options.graphs
+        options.model, config=tuning.start, device=options.device, dtype=options.dtype, graphs=options.graphs or None
     )
     bar = ProgressBar(trials, len(finished_trials(study)), say, quiet=number > 0)
     run_trials(

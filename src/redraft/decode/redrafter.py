@@ -46,6 +46,9 @@ _GENERATION_SETTINGS = {
 }
 
 
+_LEAST_FOR_GRAPHS = 32  # sentences of a batch for which capturing a graph takes less time than it saves
+
+
 class Redrafter:
     """Rewrites sentences with the insertions, deletions and substitutions of a plan.
 
@@ -54,7 +57,8 @@ class Redrafter:
     model. `prompt` wraps the source for decoder-only models: "Simplify: {source}\\nSimple:"; for a model of
     `redraft train` it is known. A model that was trained to read plans (`reads_plans` in its configuration) finds them
     in the source as marks; with other models, the search alone makes the edits. `graphs` replays whole steps, the model
-    included, from CUDA graphs: the first batch of each shape takes longer, the others take a fraction of the time.
+    included, from CUDA graphs: the first batch of each shape takes longer, the others take a fraction of the time. By
+    default, batches of at least 32 sentences are replayed: there, even the first batch of a shape gains.
     """
 
     def __init__(
@@ -66,11 +70,11 @@ class Redrafter:
         variants: Variants = "case",
         prompt: str | None = None,
         processors: Any = None,
-        graphs: bool = False,
+        graphs: bool | None = None,
         device: str | torch.device | None = None,
         dtype: str | torch.dtype | None = None,
     ) -> None:
-        needs_generate = processors is not None or graphs
+        needs_generate = processors is not None or bool(graphs)
         self.model, self.tokenizer = load_model(
             model, tokenizer, device=device, dtype=dtype, needs_generate=needs_generate
         )
@@ -80,7 +84,9 @@ class Redrafter:
             raise ConfigError(f"the prompt {shown(prompt)} lacks {PLAIN_PROMPT}.", "Write {source} for the sentence.")
         self.prompt = stored_prompt(model) if prompt is None else prompt
         self.processors = processors
-        self.graphs = _new_graphs() if graphs else None
+        on_gpu = getattr(getattr(self.model, "device", None), "type", None) == "cuda"
+        self.graphs = _new_graphs() if graphs or (graphs is None and on_gpu) else None
+        self._least_for_graphs = 1 if graphs else _LEAST_FOR_GRAPHS
         self._marks = MarkTokens(self.tokenizer) if reads_plans(self.model) else None
         self._compiler = compiler_for(self.tokenizer, variants)
         self._variants: Variants = variants
@@ -166,6 +172,7 @@ class Redrafter:
         observe: Observer | None,
     ) -> list[list[Hypothesis]]:
         """Let `generate` of transformers prepare inputs, cache and processors, then search."""
+        graphs = self.graphs if len(plans) >= self._least_for_graphs else None
 
         def decode(
             model: Any,
@@ -178,7 +185,7 @@ class Redrafter:
         ) -> list[list[Hypothesis]]:
             _, found = search_prepared(
                 model, input_ids, logits_processor, generation_config, model_kwargs, plans, config, limits,
-                observe=observe, graphs=self.graphs, own_limits=True,
+                observe=observe, graphs=graphs, own_limits=True,
             )  # fmt: skip
             return found
 

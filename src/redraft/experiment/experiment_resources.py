@@ -31,7 +31,7 @@ class ExperimentResources:
 
     def __init__(
         self, description: Description, out: Path, *, data: str | None = None, device: str | None = None,
-        dtype: str | None = None, graphs: bool = False, batch_size: int = 16, say: Say = print,
+        dtype: str | None = None, graphs: bool | None = None, batch_size: int = 16, say: Say = print,
     ) -> None:  # fmt: skip
         self.description, self.out, self.say = description, out, say
         self._data, self._device, self._dtype, self._graphs = data, device, dtype, graphs
