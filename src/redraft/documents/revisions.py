@@ -120,7 +120,55 @@ def _pieces(sentence: SentenceChange) -> list[Piece]:
         end = at if one.kind == "added" else at + len(one.text)
         pieces.append(Piece(one.kind, one.text, at, end, sentence.by))
         at = end
-    return pieces
+    divided: list[Piece] = []
+    for piece in pieces:
+        before = divided[-1] if divided else None
+        if piece.kind == "added" and before is not None and before.kind == "deleted":
+            divided[-1:] = _divided_by_edits(before, piece, sentence)
+        else:
+            divided.append(piece)
+    return divided
+
+
+def _divided_by_edits(deleted: Piece, added: Piece, sentence: SentenceChange) -> list[Piece]:
+    """Neighbouring words that several substitutions replaced, one by one: each can then be rejected by itself.
+
+    Only if the words between them are the same before and after; otherwise both pieces stay whole.
+    """
+    spans = sorted(
+        (span, judged.edit.targets)
+        for judged in sentence.edits
+        if judged.edit.kind == "substitute"
+        for span in occurrences(sentence.source, judged.edit, any_case=True)
+        if deleted.start <= span[0] and span[1] <= deleted.end
+    )
+    found: list[Piece] = []
+    old, new = deleted.start, 0
+    for (start, end), targets in spans:
+        gap = sentence.source[old:start]
+        target = _target_at(added.text, new + len(gap), targets)
+        if start < old or not added.text.startswith(gap, new) or not target:
+            continue
+        found += [
+            replace(deleted, kind="kept", text=gap, start=old, end=start),
+            replace(deleted, text=sentence.source[start:end], start=start, end=end),
+            replace(added, text=target, start=end, end=end),
+        ]
+        old, new = end, new + len(gap) + len(target)
+    for one in diff_exactly(sentence.source[old : deleted.end], added.text[new:]):
+        end = old if one.kind == "added" else old + len(one.text)
+        found.append(Piece(one.kind, one.text, old, end, sentence.by))
+        old = end
+    return [piece for piece in found if piece.text]
+
+
+def _target_at(text: str, at: int, targets: Sequence[str]) -> str:
+    """The longest of the targets that the text has there as whole words, as written in the text; "" if none."""
+    for target in sorted(targets, key=len, reverse=True):
+        end = at + len(target)
+        if text[at:end].lower() == target.lower() and not text[end : end + 1].isalnum():
+            return text[at:end]
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
