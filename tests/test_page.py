@@ -97,7 +97,12 @@ def test_a_phrase_is_selected_by_dragging_and_with_shift(page):
     page.fill("[data-key=own-words]", "doctor started")
     request, _ = asked_by(page, lambda: page.keyboard.press("Enter"))
     (sent,) = request["sentences"]
-    assert {"substitute": "physician commenced", "with": ["doctor started"], "span": [4, 23], "note": "your choice"} in sent["edits"]
+    assert {
+        "substitute": "physician commenced",
+        "with": ["doctor started"],
+        "span": [4, 23],
+        "note": "your choice",
+    } in sent["edits"]
     assert not [edit for edit in sent["edits"] if edit["span"] in ([4, 13], [14, 23])]
     assert "doctor started" in output(page, 1)
     assert before != output(page, 1)
@@ -277,7 +282,9 @@ def test_words_are_edited_by_keyboard(page):
     assert page.evaluate("() => document.activeElement.textContent") == "procedure"
     page.keyboard.press("Enter")
     page.locator("[data-key=delete]").press("Enter")
-    page.locator(".edits li:is([data-status=satisfied], [data-status=violated])", has_text="delete procedure").wait_for()
+    page.locator(
+        ".edits li:is([data-status=satisfied], [data-status=violated])", has_text="delete procedure"
+    ).wait_for()
     assert page.evaluate("() => document.activeElement.dataset.key") == "delete"
     for _ in range(60):  # Tab is never caught
         page.keyboard.press("Tab")

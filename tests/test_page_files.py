@@ -179,7 +179,12 @@ def test_the_text_of_a_pdf_is_opened_and_exported_as_a_new_document(page, browse
 
 @pytest.mark.parametrize(
     "name, content",
-    [("broken.docx", b"PK\3\4 no archive"), ("picture.png", b"\x89PNG"), ("empty.txt", b" \n"), ("old.doc", b"\xd0\xcf")],
+    [
+        ("broken.docx", b"PK\3\4 no archive"),
+        ("picture.png", b"\x89PNG"),
+        ("empty.txt", b" \n"),
+        ("old.doc", b"\xd0\xcf"),
+    ],
 )
 def test_a_file_that_cannot_be_opened_is_named(page, tmp_path, name, content):
     (tmp_path / name).write_bytes(content)

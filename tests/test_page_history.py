@@ -21,9 +21,10 @@ from page_actions import (
 )
 
 pytestmark = needs_weights
-FOUR = "The physician commenced the procedure.\n\nThey purchased 40 vehicles. They commenced the inquiry.\n\nIt was an annual visit."
+FOUR = f"{SHORT}\n\nThey purchased 40 vehicles. They commenced the inquiry.\n\nIt was an annual visit."
 # Everything of the work that an editor sees.
-SHOWN = """() => [...document.querySelectorAll('.t, .s')].map(node => [node.className.replace(/ ?current/, ''), node.innerText])
+SHOWN = """() => [...document.querySelectorAll('.t, .s')]
+  .map(node => [node.className.replace(/ ?current/, ''), node.innerText])
   .concat([document.querySelector('#counter').innerText, document.querySelector('#strength').value])"""
 
 
@@ -38,7 +39,9 @@ def random_decision(page, chance):
     number = chance.randint(1, 4)
     words = page.locator(f".s[data-id=s{number}] .w")
     words.nth(chance.randrange(1, words.count())).click()
-    kind = chance.choice(["keep", "delete", "split", "own words", "accept", "reject", "original", "write", "reject edit"])
+    kind = chance.choice(
+        ["keep", "delete", "split", "own words", "accept", "reject", "original", "write", "reject edit"]
+    )
     if kind in ("keep", "delete", "split"):
         page.click(f"[data-key={kind}]")
     elif kind == "own words":

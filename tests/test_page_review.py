@@ -45,7 +45,10 @@ def test_sentences_at_risk_come_first(page):
     with_alarms(page, {"They purchased": 0.7, "They commenced": 0.9})
     simplified(page, THREE)
     assert page.inner_text("#counter") == "0 of 3 changed sentences reviewed · 2 at risk"
-    assert [one.split("\n")[0] for one in page.locator("#risk-list button").all_inner_texts()] == ["Sentence 3", "Sentence 2"]
+    assert [one.split("\n")[0] for one in page.locator("#risk-list button").all_inner_texts()] == [
+        "Sentence 3",
+        "Sentence 2",
+    ]
     assert "(risk 90 %): the output lacks “not”" in page.inner_text("#risk-list")
     assert target(page, 3).locator(".badge").count() == 1
     assert target(page, 3).locator(".risk").inner_text() == output(page, 3)[:3]

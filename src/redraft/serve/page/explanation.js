@@ -1,6 +1,6 @@
 // "How it was found": what happened to a sentence, in words.
 import { counted, percent } from "./dom.js";
-import { describe, FAILED, isSplit } from "./words.js";
+import { describe, FAILED, isSplit, withUsedTarget } from "./words.js";
 
 export function howItWasFound(view) {
   const { chosen } = view.record;
@@ -15,7 +15,7 @@ function asked(view) {
   const yours = changes.filter((edit) => view.isByEditor(edit)).length;
   const words = kept ? `, and ${counted(kept, "word")} to stay` : "";
   if (!changes.length) return `The plan for this sentence asked for no change${words}.`;
-  const what = changes.map((edit) => (isSplit(edit) ? "a new sentence" : describe(edit))).join("; ");
+  const what = changes.map((edit) => (isSplit(edit) ? "a new sentence" : describe(withUsedTarget(edit, view.text)))).join("; ");
   return `The plan asked for ${counted(changes.length, "change")}${yours ? ` (${yours} of them yours)` : ""}: ${what}${words}.`;
 }
 

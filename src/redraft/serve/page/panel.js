@@ -5,7 +5,7 @@ import {
 } from "./decisions.js";
 import { howItWasFound } from "./explanation.js";
 import { extend, selection } from "./selection.js";
-import { describe, FAILED, isSplit, overlap, phraseOf, slicer, spanOf } from "./words.js";
+import { describe, FAILED, isSplit, overlap, phraseOf, slicer, spanOf, withUsedTarget } from "./words.js";
 
 const STATUS_NAMES = {
   satisfied: "done", unmet: "not done", violated: "still present", impossible: "cannot be generated", pending: "…",
@@ -180,7 +180,7 @@ class Panel {
     const name = describe(edit);
     const reject = () => this.commit(`reject ${name}`, editRejected(this.record, edit, this.view.words));
     return el("li", { "data-status": status },
-      el("p", {}, ...editNodes(edit), " ", el("span", { class: "verdict" }, el("span", { "aria-hidden": "true" }, `${STATUS_SYMBOLS[status]} `), STATUS_NAMES[status])),
+      el("p", {}, ...editNodes(withUsedTarget(edit, this.view.text)), " ", el("span", { class: "verdict" }, el("span", { "aria-hidden": "true" }, `${STATUS_SYMBOLS[status]} `), STATUS_NAMES[status])),
       reasons ? el("p", { class: "quiet" }, reasons) : null,
       button(`reject ${name}`, "Reject", reject, { class: "reject small", "aria-label": `Reject: ${name}` }));
   }

@@ -19,6 +19,12 @@ export function describe(edit) {
   return edit.delete ? `delete ${edit.delete}` : `${edit.substitute} → ${edit.with.join(" / ")}`;
 }
 
+// A replacement that was done, with the one target that the text has.
+export function withUsedTarget(edit, text) {
+  const used = edit.status === "satisfied" && edit.substitute ? edit.with.find((target) => hasPhrase(text, target)) : null;
+  return used ? { ...edit, with: [used] } : edit;
+}
+
 const PLAN_KEYS = ["insert", "delete", "substitute", "split", "with", "weight", "span", "probability", "note"];
 
 // An edit in the format of plan files, which does not allow other keys such as the status.

@@ -170,6 +170,7 @@ function onSelect(chosen, enter) {
   if (!draft) return;
   drawThePanel();
   drawReview(draft, chosen, computing.isRunning);
+  if (chosen) shownNode(chosen.id).scrollIntoView({ block: "nearest" }); // the panel may cover it
   if (enter) focusPanel();
 }
 
@@ -183,10 +184,12 @@ export function leavePanel() {
   node?.focus();
 }
 
+// The sentence in the column that is shown, where there is room for one only.
+const shownNode = (id) => [sourceNode(id), targetNode(id)].find((node) => node.checkVisibility());
+
 export function goTo(id, { focus = true } = {}) {
   select(id, -1, -1);
-  const node = byId("sheet").dataset.side === "target" ? targetNode(id) : sourceNode(id);
-  node.scrollIntoView({ block: "center" });
+  shownNode(id).scrollIntoView({ block: "center" });
   if (focus) byId("panel").querySelector("h2").focus({ preventScroll: true });
 }
 
