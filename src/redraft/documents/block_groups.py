@@ -49,7 +49,7 @@ def formatted_stretches(block: Block) -> Iterator[tuple[str, tuple[Formatting, .
 def link_target(formatting: Sequence[Formatting]) -> str | None:
     """The address of the link among these, if it is safe to write into a document."""
     target = next((one.target for one in formatting if one.style == "link"), None)
-    if not target or any(not character.isprintable() for character in target):
+    if not target or not target.strip() or any(not character.isprintable() for character in target):
         return None
     try:
         return target if urlsplit(target.strip()).scheme.lower() in _SCHEMES else None

@@ -13,7 +13,7 @@ from html.parser import HTMLParser
 from redraft.documents.block_groups import formatted_stretches, link_target, table_of, tables_and_blocks
 from redraft.documents.blocks import Block, DocumentError, FormattingStyle, ListPlace, TablePlace
 from redraft.documents.revisions import Revision
-from redraft.documents.source_items import Item, ItemBuilder, SourceBlock, revised_source
+from redraft.documents.source_items import Item, ItemBuilder, SourceBlock, revised_source, without_revealed_space
 from redraft.documents.text_encoding import decoded_text
 
 MAX_DEPTH = 200  # of elements
@@ -71,7 +71,7 @@ def read_html(data: bytes) -> HtmlText:
 
 def revised_html(data: bytes, revisions: Sequence[Revision], *, tracked: bool) -> bytes:
     page = read_html(data)
-    text = revised_source(page.source, page.blocks, revisions, lambda _: _HtmlSyntax(tracked), tracked=tracked)
+    text = revised_source(page.source, page.blocks, revisions, lambda _: _HtmlSyntax(tracked), tracked=tracked).text
     return text.encode(page.encoding, "xmlcharrefreplace")
 
 
@@ -314,7 +314,7 @@ class _HtmlSyntax:
         parts: list[str] = []
         before = "kept"
         tags = {"deleted": "del", "added": "ins"} if self.tracked else {}
-        for item in items:
+        for item in without_revealed_space(items):
             change = item.change if item.kind == "text" else "kept"
             if change != before:
                 parts += [f"</{tags[before]}>" if before in tags else "", f"<{tags[change]}>" if change in tags else ""]

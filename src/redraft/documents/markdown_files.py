@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block.table import escapedSplit
@@ -15,17 +17,20 @@ from redraft.documents.block_groups import formatted_stretches, link_target, tab
 from redraft.documents.blocks import Block, DocumentError, ListPlace, TablePlace
 from redraft.documents.markdown_inline import Character, read_inline
 from redraft.documents.revisions import Revision
-from redraft.documents.source_items import Item, SourceBlock, revised_source
+from redraft.documents.source_items import Item, RevisedSource, SourceBlock, revised_source
 from redraft.documents.text_encoding import decoded_text
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n.*?^(?:---|\.\.\.)[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_UNDERLINE = re.compile(r"[ \t]*(?:\r\n|\r|\n)[> \t]*(?:=+|-+)[ \t]*(?=[\r\n]|\Z)")
 _CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _LEFT_OUT = {"fence": "code blocks", "code_block": "code blocks", "html_block": "HTML blocks"}
 # Characters with a meaning inside a line, and what starts a heading, list, quotation or rule at its beginning.
 _SPECIAL = re.compile(r"[\\`*_\[\]<>~|]|&(?=#?\w+;)|!(?=\[)")
 _ANY_SIGN = re.compile(r"[!-/:-@\[-`{-~]")
 _AT_START = re.compile(r"(?:[#>=+-]|\d{1,9}(?=[.)]))")
+# How a block is written: the signs that are escaped, and whether formatting, links and pictures stay.
+_WRITING_STYLES = ((_SPECIAL, True), (_ANY_SIGN, True), (_ANY_SIGN, False))
 _MAX_NESTING = 20  # of lists and quotations; deeper ones are text for markdown-it
 
 
@@ -45,19 +50,41 @@ def read_markdown(data: bytes) -> MarkdownText:
 
 
 def revised_markdown(data: bytes, revisions: Sequence[Revision]) -> bytes:
-    """With few escapes if they suffice, else with all signs of the added words escaped."""
+    """Each block with as few escapes as give its new text when it is read again; without marks if these prevent it."""
     text = read_markdown(data)
-    wanted = [revision.text for revision in revisions if revision.text.strip()]
-    for escapes in (_SPECIAL, _ANY_SIGN):
-        new = revised_source(text.source, text.blocks, revisions, lambda block: _MarkdownSyntax(block, escapes))  # noqa: B023
-        found = [one.block.text for one in _read(new)[0]]
-        if [" ".join(one.split()) for one in found] == [" ".join(one.split()) for one in wanted]:
-            return new.encode(text.encoding)
-    different = next((number for number, pair in enumerate(zip(found, wanted, strict=False)) if pair[0] != pair[1]), 0)
-    raise DocumentError(
-        f"the new text of blocks[{different}] cannot be written as Markdown.",
-        "Leave out its special characters, or export another format.",
-    )
+    styles = [0] * len(revisions)
+    while True:
+        new = revised_source(text.source, text.blocks, revisions, partial(_syntax, text.blocks, styles))
+        wrong = _wrong_blocks(new, revisions)
+        if not wrong:
+            return new.text.encode(text.encoding)
+        if any(styles[number] == len(_WRITING_STYLES) - 1 for number in wrong):
+            raise DocumentError(
+                f"the new text of blocks[{wrong[0]}] cannot be written as Markdown.",
+                "Leave out its special characters, or export another format.",
+            )
+        for number in wrong:
+            styles[number] += 1
+
+
+def _syntax(blocks: Sequence[SourceBlock], styles: Sequence[int], number: int) -> _MarkdownSyntax:
+    return _MarkdownSyntax(blocks[number].block, *_WRITING_STYLES[styles[number]])
+
+
+def _wrong_blocks(new: RevisedSource, revisions: Sequence[Revision]) -> list[int]:
+    """The blocks that are not read again with their new text, and with nothing else."""
+    found = sorted((one.start, _words(one.block.text)) for one in _read(new.text)[0])
+    starts = [start for start, _ in found]
+    wrong = []
+    for number, ((start, end), revision) in enumerate(zip(new.places, revisions, strict=True)):
+        inside = [text for _, text in found[bisect_left(starts, start) : bisect_right(starts, end)]]
+        if inside != [text for text in [_words(revision.text)] if text]:
+            wrong.append(number)
+    return wrong
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _parser() -> MarkdownIt:
@@ -131,6 +158,7 @@ class _Reader:
         inline, text, formatting = items
         if not text.strip():
             return
+        inline += self._underline(start + sum(len(item.raw) for item in inline))
         list_place = ListPlace(self._lists[-1].ordered, self._lists[-1].number) if self._lists else None
         block = Block("paragraph", text, 0, formatting, list_place, place)
         if place is not None:
@@ -144,6 +172,11 @@ class _Reader:
             self.left_out["paragraphs in an unusual notation"] += 1
             return
         self.blocks.append(SourceBlock(block, start, end, inline))
+
+    def _underline(self, at: int) -> tuple[Item, ...]:
+        """Of a heading that has one: without its text, it would be a paragraph."""
+        underline = _UNDERLINE.match(self.source, at) if self._heading else None
+        return (Item("other", underline.group()),) if underline else ()
 
     def _paragraph(self, token: Token) -> tuple[int, list[Character] | None]:
         """Each line of the content is the end of a line of the source, without white space and closing marks."""
@@ -200,12 +233,22 @@ class _Reader:
 class _MarkdownSyntax:
     block: Block
     escapes: re.Pattern[str]
+    with_marks: bool
 
     def write(self, items: Sequence[Item]) -> str:
+        if not self.with_marks:
+            return self._escaped("".join(item.text for item in items), is_first=True).strip()
         parts: list[str] = []
+        code_span: int | None = None  # in which nothing is escaped
         for item in _with_space_outside(items):
+            if item.kind == "open" and item.raw.startswith("`"):
+                code_span = item.span
+            elif item.kind == "close" and item.span == code_span:
+                code_span = None
             if item.change != "added":
                 parts.append(item.raw)
+            elif code_span is not None:
+                parts.append(item.text)
             else:
                 parts.append(self._escaped(item.text, is_first=not "".join(parts).strip()))
         return "".join(parts)

@@ -20,7 +20,7 @@ from redraft.documents.source_items import Item, ItemBuilder
 _SOFT_BREAK, _HARD_BREAK = re.compile(r"[ \t]*\n[ \t]*"), re.compile(r"(?:[ \t]*|\\)\n[ \t]*")
 _SPACES = re.compile(r"[ \t\n]*")
 _BREAK_TAG = re.compile(r"<br\s*/?>", re.IGNORECASE)
-_STYLES: dict[str, FormattingStyle] = {"strong": "bold", "em": "italic"}
+_STYLES: dict[str, FormattingStyle] = {"strong": "bold", "em": "italic"}  # s: none
 
 
 class Character(NamedTuple):
@@ -52,11 +52,13 @@ def read_inline(
 class _InlineReader:
     def __init__(self, content: str, raws: Sequence[str]) -> None:
         self._content, self._raws, self._at = content, raws, 0
-        self._targets: list[bool] = []  # for each open link: whether it is an autolink
+        self._is_autolink = False
         self.builder = ItemBuilder(collapses=False)
 
     def read(self, token: Token) -> None:
         match token.type:
+            case "text" if self._is_autolink:  # as a whole: its text is its address
+                self.builder.text(self._take(f"<{token.content}>"), token.content)
             case "text":
                 self._text(token.content)
             case "text_special":
@@ -72,11 +74,13 @@ class _InlineReader:
             case "strong_close" | "em_close" | "s_close":
                 self.builder.close(self._take(token.markup))
             case "link_open":
-                self._targets.append(token.markup == "autolink")
-                target = str(token.attrs.get("href", ""))
-                self.builder.open(self._take("<" if self._targets[-1] else "["), "link", target)
+                self._is_autolink = token.markup == "autolink"
+                self.builder.open(
+                    "" if self._is_autolink else self._take("["), "link", str(token.attrs.get("href", ""))
+                )
             case "link_close":
-                self.builder.close(self._take(">") if self._targets.pop() else self._link_end())
+                self.builder.close("" if self._is_autolink else self._link_end())
+                self._is_autolink = False
             case "image":
                 self.builder.other(self._take("![") + self._take(token.content) + self._link_end())
             case "html_inline" if _BREAK_TAG.fullmatch(token.content):

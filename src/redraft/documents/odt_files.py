@@ -17,7 +17,7 @@ from redraft.documents.block_groups import formatted_stretches, link_target, tab
 from redraft.documents.blocks import Block, FormattingStyle, ListPlace, TablePlace
 from redraft.documents.odt_template import MANIFEST, META, MIME_TYPE, STYLES, content_xml
 from redraft.documents.revisions import Revision
-from redraft.documents.source_items import Item, ItemBuilder, SourceBlock, revised_source
+from redraft.documents.source_items import Item, ItemBuilder, SourceBlock, revised_source, without_revealed_space
 
 CONTENT = "content.xml"
 _MAX_REPEATED = 1_000  # spaces of one element, columns of one cell
@@ -64,7 +64,7 @@ def read_odt(data: bytes) -> OdtText:
 def revised_odt(data: bytes, revisions: Sequence[Revision]) -> bytes:
     """The same archive with a new `content.xml`."""
     document = read_odt(data)
-    content = revised_source(document.source, document.blocks, revisions, lambda _: OdtSyntax())
+    content = revised_source(document.source, document.blocks, revisions, lambda _: OdtSyntax()).text
     archive, file = checked_archive(data), io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as copy:
         for entry in archive.infolist():
@@ -75,34 +75,31 @@ def revised_odt(data: bytes, revisions: Sequence[Revision]) -> bytes:
 
 class OdtSyntax:
     def write(self, items: Sequence[Item]) -> str:
-        """White space after white space needs an element, or readers drop it."""
+        items = without_revealed_space(items)
         parts: list[str] = []
-        is_after_space = True
-        for item in items:
-            if item.kind != "text":
-                parts.append(item.raw)
-                continue
-            if item.change != "added" and not (is_after_space and item.raw.isspace()):
-                parts.append(item.raw)
+        before = after = "\n"
+        followers = []  # the character after each item
+        for item in reversed(items):
+            followers.append(after)
+            after = item.text[:1] or after
+        for item, after in zip(items, reversed(followers), strict=True):
+            if item.kind == "text" and (item.change == "added" or item.raw.isspace()):
+                parts.append(written_text(item.text, before, after))
             else:
-                parts.append(written_text(item.text, is_after_space=is_after_space))
-            is_after_space = item.text[-1:] in (" ", "\n", "\t")
+                parts.append(item.raw)
+            before = item.text[-1:] or before
         return "".join(parts)
 
 
-def written_text(text: str, *, is_after_space: bool = True) -> str:
-    """Text in OpenDocument XML."""
+def written_text(text: str, before: str, after: str) -> str:
+    """Text between two characters. Readers drop white space at line ends and after white space, but not text:s."""
     parts = []
-    for character in text:
-        if character == "\n":
-            parts.append("<text:line-break/>")
-        elif character == "\t":
-            parts.append("<text:tab/>")
-        elif character == " " and is_after_space:
-            parts.append("<text:s/>")
+    padded = f"{before}{text}{after}"
+    for previous, character, following in zip(padded, text, padded[2:], strict=False):
+        if character == " ":
+            parts.append("<text:s/>" if previous in " \n\t" or following == "\n" else " ")
         else:
-            parts.append(escape(character))
-        is_after_space = character in " \n\t"
+            parts.append({"\n": "<text:line-break/>", "\t": "<text:tab/>"}.get(character, escape(character)))
     return "".join(parts)
 
 
@@ -355,10 +352,11 @@ def _new_body(blocks: Sequence[Block]) -> Iterator[str]:
 def _paragraph(block: Block) -> str:
     parts = []
     names = {"bold": "Bold", "italic": "Italic", "underline": "Underline", "code": "Code"}
-    before = " "
+    at = 0
     for text, formatting in formatted_stretches(block):
-        written = written_text(text, is_after_space=before in " \n\t")
-        before = text[-1:] or before
+        padded = f"\n{block.text}\n"
+        written = written_text(text, padded[at], padded[at + len(text) + 1])
+        at += len(text)
         for one in formatting:
             if one.style in names:
                 written = f'<text:span text:style-name="{names[one.style]}">{written}</text:span>'

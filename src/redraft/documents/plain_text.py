@@ -23,7 +23,7 @@ def read_plain_text(data: bytes) -> tuple[str, str, list[SourceBlock]]:
 
 def revised_plain_text(data: bytes, revisions: Sequence[Revision]) -> bytes:
     source, encoding, blocks = read_plain_text(data)
-    return revised_source(source, blocks, revisions, lambda _: _PlainSyntax()).encode(encoding)
+    return revised_source(source, blocks, revisions, lambda _: _PlainSyntax()).text.encode(encoding)
 
 
 def _blocks(source: str) -> Iterator[SourceBlock]:

@@ -121,21 +121,51 @@ class ItemBuilder:
             self.formatting.append(Formatting(start, self._length, style, target))
 
 
+@dataclass(frozen=True, slots=True)
+class RevisedSource:
+    """A new source, and where each block now starts and ends in it."""
+
+    text: str
+    places: tuple[tuple[int, int], ...]
+
+
 def revised_source(
-    source: str, blocks: Sequence[SourceBlock], revisions: Sequence[Revision], syntax_of: Callable[[Block], Syntax], *,
+    source: str, blocks: Sequence[SourceBlock], revisions: Sequence[Revision], syntax_of: Callable[[int], Syntax], *,
     tracked: bool = False,
-) -> str:  # fmt: skip
-    """The source with the new texts. `tracked`: deleted items stay, marked as such, for `write`."""
-    parts, at = [], 0
-    for block, revision in zip(blocks, revisions, strict=True):
-        if all(piece.kind == "kept" for piece in revision.pieces):
+) -> RevisedSource:  # fmt: skip
+    """The source with the new texts. `tracked`: deleted items stay, marked as such, for `write`.
+
+    `syntax_of`: how to write a block, by its index.
+    """
+    parts: list[str] = []
+    places = []
+    at = length = 0
+    for number, (block, revision) in enumerate(zip(blocks, revisions, strict=True)):
+        new = source[block.start : block.end]
+        if any(piece.kind != "kept" for piece in revision.pieces):
+            items = _revised_items(block.items, revision.pieces)
+            if not tracked:
+                items = _without_emptied_spans([item for item in items if item.change != "deleted"], block.items)
+            new = syntax_of(number).write(items)
+        before = source[at : block.start]
+        parts += [before, new]
+        places.append((length + len(before), length + len(before) + len(new)))
+        at, length = block.end, places[-1][1]
+    return RevisedSource("".join([*parts, source[at:]]), tuple(places))
+
+
+def without_revealed_space(items: Sequence[Item]) -> list[Item]:
+    """Without white space that was not shown because of the white space before it, where that is deleted now."""
+    found = []
+    before = "\n"  # the last character that stays
+    last = max((at for at, item in enumerate(items) if item.kind == "text" and item.change != "deleted"), default=-1)
+    for at, item in enumerate(items):
+        if at < last and item.kind == "other" and item.raw.isspace() and before not in " \n":
             continue
-        items = _revised_items(block.items, revision.pieces)
-        if not tracked:
-            items = _without_emptied_spans([item for item in items if item.change != "deleted"], block.items)
-        parts += [source[at : block.start], syntax_of(block.block).write(items)]
-        at = block.end
-    return "".join([*parts, source[at:]])
+        if item.change != "deleted":
+            before = item.text[-1:] or before
+        found.append(item)
+    return found
 
 
 def _revised_items(items: Sequence[Item], pieces: Sequence[Piece]) -> list[Item]:
@@ -158,19 +188,22 @@ def _revised_items(items: Sequence[Item], pieces: Sequence[Piece]) -> list[Item]
                 found += after_link
                 after_link = []
             continue
+        is_whole = len(set(kinds[character + 1 : character + 1 + len(item.text)])) == 1
         for offset in range(len(item.text)):
             character += 1
             found[link_start:link_start] = added.pop(Place(character, after=False, outside_link=True), ())
             found += added.pop(Place(character, after=False), ())
-            if offset == 0:
+            if is_whole and offset == 0:
                 found.append(replace(item, change=kinds[character]))
+            elif not is_whole and kinds[character] == "kept":
+                found.append(Item("text", "", item.text[offset], change="added"))
             found += added.pop(Place(character, after=True), ())
             after_link += added.pop(Place(character, after=True, outside_link=True), ())
     return found + after_link
 
 
 def _characters(item: Item) -> Iterator[Item]:
-    """A text that is written as it is read can be divided; entities and collapsed white space cannot."""
+    """A text that is written as it is read can be divided; of others, such as entities, a part is written anew."""
     if item.kind == "text" and item.raw == item.text:
         yield from (replace(item, raw=character, text=character) for character in item.text)
     else:
