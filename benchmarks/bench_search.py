@@ -183,7 +183,7 @@ class Bench:
 
 
 class _NoGraphs:
-    def mover(self, *args: Any, **kwargs: Any) -> None:
+    def runner(self, *args: Any, **kwargs: Any) -> None:
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import islice
@@ -46,6 +47,7 @@ _GENERATION_SETTINGS = {
 }
 
 
+SHARED_GPU = "CUDA_MPS_PIPE_DIRECTORY"  # set for processes that compute on one GPU at the same time
 _LEAST_FOR_GRAPHS = 32  # sentences of a batch for which capturing a graph takes less time than it saves
 
 
@@ -58,7 +60,7 @@ class Redrafter:
     `redraft train` it is known. A model that was trained to read plans (`reads_plans` in its configuration) finds them
     in the source as marks; with other models, the search alone makes the edits. `graphs` replays whole steps, the model
     included, from CUDA graphs: the first batch of each shape takes longer, the others take a fraction of the time. By
-    default, batches of at least 32 sentences are replayed: there, even the first batch of a shape gains.
+    default, batches of at least 32 sentences are replayed, unless processes share the GPU: it is busy then anyway.
     """
 
     def __init__(
@@ -84,8 +86,8 @@ class Redrafter:
             raise ConfigError(f"the prompt {shown(prompt)} lacks {PLAIN_PROMPT}.", "Write {source} for the sentence.")
         self.prompt = stored_prompt(model) if prompt is None else prompt
         self.processors = processors
-        on_gpu = getattr(getattr(self.model, "device", None), "type", None) == "cuda"
-        self.graphs = _new_graphs() if graphs or (graphs is None and on_gpu) else None
+        own_gpu = getattr(getattr(self.model, "device", None), "type", None) == "cuda" and SHARED_GPU not in os.environ
+        self.graphs = _new_graphs() if graphs or (graphs is None and own_gpu) else None
         self._least_for_graphs = 1 if graphs else _LEAST_FOR_GRAPHS
         self._marks = MarkTokens(self.tokenizer) if reads_plans(self.model) else None
         self._compiler = compiler_for(self.tokenizer, variants)

@@ -9,8 +9,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from redraft.decode.redrafter import SHARED_GPU
+
 _CONTROL = "nvidia-cuda-mps-control"
-_PIPES, _LOGS = "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"
+_PIPES, _LOGS = SHARED_GPU, "CUDA_MPS_LOG_DIRECTORY"
 _USUAL_PIPES = Path("/tmp/nvidia-mps")  # where programs look for a service that somebody else has started
 _SECONDS = 20  # for the service to start or end
 # Ends the service when this process has ended, in whatever way: then its standard input is closed.
