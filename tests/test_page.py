@@ -385,6 +385,8 @@ def test_diagnosing_rewrites_nothing(page):
     assert not [url for url in page.asked if "/v1/plan" in url or "/v1/simplify" in url]
     assert page.locator(".target").first.is_hidden()
     assert exported_text(page) == TEXT
+    source(page, 1).locator(".w").first.click()
+    assert "physician: hard word" in page.inner_text("#panel .plain")
     page.get_by_role("button", name="Simplify this text").click()
     finished(page)
     assert "commenced" not in output(page, 1)

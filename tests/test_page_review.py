@@ -183,7 +183,7 @@ def test_lists_are_loaded_and_saved_as_the_files_of_the_shell(page, tmp_path, gl
     page.set_input_files("#load-glossary", path)
     page.wait_for_function("() => document.querySelector('#glossary').value.includes('medic')")
     page.fill("#keep", "procedure\n/[A-Z]{2,}/\n")
-    assert "1 lines are patterns" in page.inner_text("#list-note")
+    assert "1 pattern (" in page.inner_text("#list-note")
     saved = {}
     for name in ("keep", "glossary"):
         with page.expect_download() as waiting:

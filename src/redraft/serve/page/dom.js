@@ -31,5 +31,7 @@ export function button(key, label, onclick, attributes = {}) {
 export function redrawn(box, ...children) {
   const focused = box.contains(document.activeElement) ? document.activeElement.dataset.key : null;
   box.replaceChildren(...children.filter((child) => child != null));
-  if (focused != null) (box.querySelector(`[data-key="${CSS.escape(focused)}"]`) ?? box.querySelector("[data-key]"))?.focus({ preventScroll: true });
+  if (focused == null) return;
+  const same = box.querySelector(`[data-key="${CSS.escape(focused)}"]`);
+  (same ?? box.querySelector("[data-key]"))?.focus({ preventScroll: true });
 }

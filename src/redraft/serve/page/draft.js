@@ -70,7 +70,8 @@ export class Draft {
 
   // The sentences whose plan or text is asked for with one of these keys.
   idsOf(keys) {
-    const isAsked = ({ sentence, record, requestKey }) => keys.has(requestKey) || keys.has(planKey(record.settings, sentence.source));
+    const isAsked = ({ sentence, record, requestKey }) =>
+      keys.has(requestKey) || keys.has(planKey(record.settings, sentence.source));
     return this.sentences.map(({ id }) => id).filter((id) => isAsked(this.view(id)));
   }
 

@@ -26,14 +26,16 @@ function written(view) {
 }
 
 function done(view) {
-  const changes = view.verdicts.filter((edit) => !edit.insert), failed = changes.filter((edit) => FAILED.includes(edit.status)).length;
+  const changes = view.verdicts.filter((edit) => !edit.insert);
+  const failed = changes.filter((edit) => FAILED.includes(edit.status)).length;
   const own = view.unasked.length ? `The model made ${counted(view.unasked.length, "change")} that no edit asked for.` : "";
   if (!changes.length) return own;
-  return `${failed ? `${changes.length - failed} of ${counted(changes.length, "change")} are in the text.` : "All of it is in the text."} ${own}`.trim();
+  const all = "All of it is in the text.", some = `${changes.length - failed} of ${counted(changes.length, "change")} are in the text.`;
+  return `${failed ? some : all} ${own}`.trim();
 }
 
 function checked(view) {
   const meaning = view.option?.meaning;
   if (!meaning) return "";
-  return meaning.alarm ? `The check warns: ${meaning.why} (risk ${percent(meaning.risk)}).` : `The check found nothing wrong (risk ${percent(meaning.risk)}).`;
+  return `${meaning.alarm ? `The check warns: ${meaning.why}` : "The check found nothing wrong"} (risk ${percent(meaning.risk)}).`;
 }

@@ -33,10 +33,11 @@ function show(figures, mode, target) {
   if (!figures) return;
   const { before, after } = figures;
   const number = (value) => value.toFixed(1);
-  const row = (name, value, title) => el("div", { title }, el("dt", {}, name), el("dd", {}, ...pair(value(before), value(after), mode)));
+  const row = (name, value, title) =>
+    el("div", { title }, el("dt", {}, name), el("dd", {}, ...pair(value(before), value(after), mode)));
   box.replaceChildren(
     row("Words a sentence", ({ words_per_sentence }) => number(words_per_sentence)),
-    row("Hard words", ({ share_of_hard_words }) => percent(share_of_hard_words), "share of words that are rare, or that people find hard"),
+    row("Hard words", ({ share_of_hard_words: share }) => percent(share), "share of words that are rare, or that people find hard"),
     row("School grade", ({ grade }) => number(grade), "Flesch-Kincaid: years of school that a reader needs"),
     ...goal(before, after, mode, target),
   );
@@ -51,7 +52,9 @@ function goal(before, after, mode, target) {
   if (!target || !before.levels) return [];
   const above = ({ levels }) => LEVELS.slice(LEVELS.indexOf(target) + 1).reduce((sum, level) => sum + (levels[level] ?? 0), 0);
   const isReached = above(mode === "simplify" ? after : before) <= MOST_ABOVE;
-  const title = `The target is reached when at most ${percent(MOST_ABOVE)} of the words are above ${target} (CEFR level of the word)`;
+  const most = percent(MOST_ABOVE);
+  const title = `The target is reached when at most ${most} of the words are above ${target} (CEFR level of the word)`;
+  const shown = pair(percent(above(before)), percent(above(after)), mode);
   return [el("div", { title, class: isReached ? "reached" : "open" }, el("dt", {}, `Words above ${target}`),
-    el("dd", {}, ...pair(percent(above(before)), percent(above(after)), mode), isReached ? " ✓ reached" : ` (target: ${percent(MOST_ABOVE)})`))];
+    el("dd", {}, ...shown, isReached ? " ✓ reached" : ` (target: ${most})`))];
 }

@@ -18,7 +18,8 @@ export async function openFile(file) {
   if (file.size > LARGEST) throw problem(`${file.name} is too large.`, "Divide it, or paste a part of its text.");
   const bytes = await file.arrayBuffer();
   const { format, blocks, notes } = await post("/v1/documents/open", { name: file.name, content: await base64(bytes) });
-  if (!blocks.some(({ text }) => text.trim())) throw problem(`${file.name} has no text.`, "Scanned pages are pictures: recognise their text first.");
+  const hasText = blocks.some(({ text }) => text.trim());
+  if (!hasText) throw problem(`${file.name} has no text.`, "Scanned pages are pictures: recognise their text first.");
   return { bytes, original: { name: file.name, format }, blocks, notes };
 }
 
@@ -46,14 +47,16 @@ export async function exported(draft, format, bytes) {
 }
 
 function exportedBlock(draft, { kind, level, text, formatting, table, list, sentences, tail }) {
-  return { kind, level, text, formatting, ...(table && { table }), ...(list && { list }), sentences: sentences.map((id) => exportedSentence(draft, id)), tail };
+  const places = { ...(table && { table }), ...(list && { list }) };
+  return { kind, level, text, formatting, ...places, sentences: sentences.map((id) => exportedSentence(draft, id)), tail };
 }
 
 function exportedSentence(draft, id) {
   const view = draft.view(id), { space, source } = view.sentence;
   const edits = view.verdicts.map((edit) => ({ ...asPlanEdit(edit), status: edit.status ?? "unknown" }));
   const failed = view.failed.map((edit) => `not done: ${describe(edit)}`);
-  return { space, source, text: view.text, edits, reviewed: Boolean(view.record.reviewed), by: view.author, warnings: [...view.warnings, ...failed] };
+  const { text, author: by, record } = view;
+  return { space, source, text, edits, reviewed: Boolean(record.reviewed), by, warnings: [...view.warnings, ...failed] };
 }
 
 export function asPlans(draft) {

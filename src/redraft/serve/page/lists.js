@@ -1,9 +1,10 @@
 // The team's keep list and glossary, in the format of the files of redraft simplify --keep and --glossary.
-import { byId } from "./dom.js";
+import { byId, counted } from "./dom.js";
 import { download } from "./files.js";
 import { problem } from "./requests.js";
 
 const KEPT = "redraft.lists";
+const FILES = { keep: "keep.txt", glossary: "glossary.tsv" };
 const PATTERN = /^\/.+\/$/; // a regular expression: only the shell uses it
 
 export function loadLists() {
@@ -25,7 +26,8 @@ export function readLists() {
   const glossary = entries("glossary").map(([line, number]) => {
     const sides = line.split(line.includes("\t") ? "\t" : "=").map((side) => side.trim());
     if (sides.length === 2 && sides[0] && sides[1]) return sides;
-    throw problem(`Glossary, line ${number}: there must be one “=” or tab between two phrases.`, "Example: hypertension = high blood pressure");
+    const example = "Example: hypertension = high blood pressure";
+    throw problem(`Glossary, line ${number}: there must be one “=” or tab between two phrases.`, example);
   });
   return { keep: entries("keep").map(([line]) => line).filter(isWords), glossary: glossary.filter(([term]) => isWords(term)) };
 }
@@ -35,7 +37,8 @@ const isWords = (entry) => !PATTERN.test(entry);
 function noteChange() {
   keepLists();
   const patterns = [...entries("keep"), ...entries("glossary")].filter(([line]) => line.startsWith("/")).length;
-  byId("list-note").textContent = patterns ? `${patterns} lines are patterns (/…/): only redraft simplify in the shell uses them.` : "";
+  const note = `${counted(patterns, "pattern")} (/…/): only redraft simplify in the shell uses patterns.`;
+  byId("list-note").textContent = patterns ? note : "";
 }
 
 for (const id of ["keep", "glossary"]) {
@@ -47,12 +50,13 @@ for (const id of ["keep", "glossary"]) {
     target.value = "";
     noteChange();
   });
-  byId(`save-${id}`).addEventListener("click", () => download(id === "keep" ? "keep.txt" : "glossary.tsv", new Blob([withTabs(id)], { type: "text/plain" })));
+  byId(`save-${id}`).addEventListener("click", () => download(FILES[id], new Blob([withTabs(id)], { type: "text/plain" })));
 }
 
 // A glossary is saved with tabs, as its file ending says.
 function withTabs(id) {
   const text = byId(id).value;
   if (id === "keep") return text;
-  return text.split("\n").map((line) => (line.includes("\t") || line.trim().startsWith("#") ? line : line.replace(/\s*=\s*/, "\t"))).join("\n");
+  const hasTab = (line) => line.includes("\t") || line.trim().startsWith("#");
+  return text.split("\n").map((line) => (hasTab(line) ? line : line.replace(/\s*=\s*/, "\t"))).join("\n");
 }

@@ -49,7 +49,8 @@ function ownerOf({ start, end, inserted }, placed) {
     if (isSplit(edit)) return span === null || isNear(span, 2); // with the punctuation and the conjunction before it
     if (overlap(span, [start, end])) return true;
     // "use" → "make use of": the words around a word that stays.
-    return Boolean(edit.substitute) && start === end && isNear(span, 1) && inserted.toLowerCase().trim().split(/\s+/).every((word) => targetWords(edit).has(word));
+    if (!edit.substitute || start !== end || !isNear(span, 1)) return false;
+    return inserted.toLowerCase().trim().split(/\s+/).every((word) => targetWords(edit).has(word));
   });
   return asked?.edit ?? null;
 }

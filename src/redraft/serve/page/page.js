@@ -85,7 +85,9 @@ async function showDocuments() {
       await store.remove(id);
       showDocuments();
     };
-    return el("li", {}, button(`open-${id}`, title, () => reopen(id), { class: "plain open" }), el("span", { class: "quiet" }, state),
+    return el("li", {},
+      button(`open-${id}`, title, () => reopen(id), { class: "plain open" }),
+      el("span", { class: "quiet" }, state),
       button(`delete-${id}`, "Delete", remove, { class: "small", "aria-label": `Delete ${title}` }));
   }));
 }
@@ -117,6 +119,11 @@ async function exportAs(format) {
   if (format === "txt" && !draft.original) return download(name, new Blob([draft.text], { type: "text/plain;charset=utf-8" }));
   const bytes = draft.original?.format === format ? draft.bytes ?? (await store.fileOf(draft.id)) : null;
   download(name, await exported(draft, format, bytes ?? null));
+}
+
+function exportPlan() {
+  const draft = work.currentDraft();
+  download(`${draft.title}.jsonl`, new Blob([asPlans(draft)], { type: "application/jsonl" }));
 }
 
 function showUnreviewed() {
@@ -175,8 +182,8 @@ on("next-sentence", "click", () => work.step(1));
 on("accept-safe", "click", work.acceptSafe);
 on("export-menu", "click", ({ target }) => target.matches("button") && (byId("export-menu").open = false));
 on("export-menu", "toggle", () => byId("export-menu").open && showUnreviewed());
-for (const format of FORMATS) on(`export-${format}`, "click", () => exportAs(format).catch((error) => showError(error, () => exportAs(format))));
-on("export-plan", "click", () => download(`${work.currentDraft().title}.jsonl`, new Blob([asPlans(work.currentDraft())], { type: "application/jsonl" })));
+for (const format of FORMATS) on(`export-${format}`, "click", () => attempt(() => exportAs(format)));
+on("export-plan", "click", exportPlan);
 on("copy", "click", () => copyText().catch(showError));
 on("print", "click", () => print());
 for (const side of ["source", "target"]) on(`show-${side}`, "click", () => showSide(side));
@@ -189,7 +196,8 @@ on("strength", "input", () => {
 let strengthTimer = 0;
 on("strength", "change", () => {
   clearTimeout(strengthTimer);
-  if (work.currentDraft()) strengthTimer = setTimeout(() => work.changeSettings("change the strength", { strength: Number(byId("strength").value) }), 300);
+  const change = () => work.changeSettings("change the strength", { strength: Number(byId("strength").value) });
+  if (work.currentDraft()) strengthTimer = setTimeout(change, 300);
 });
 on("target", "change", ({ target }) => {
   localStorage.setItem("redraft.target", target.value);
@@ -233,7 +241,9 @@ function onKey(event) {
   const isTyping = event.target.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=file])");
   if (isTyping || !work.currentDraft() || document.querySelector("dialog[open]")) return;
   const key = event.key.toLowerCase(), isCommand = event.ctrlKey || event.metaKey;
-  const act = isCommand ? { z: event.shiftKey ? work.redo : work.undo, y: work.redo }[key] : byId("shortcuts").checked && !event.altKey ? SHORTCUTS[key] : null;
+  const command = { z: event.shiftKey ? work.redo : work.undo, y: work.redo }[key];
+  const shortcut = byId("shortcuts").checked && !event.altKey ? SHORTCUTS[key] : null;
+  const act = isCommand ? command : shortcut;
   if (act) {
     event.preventDefault();
     act();

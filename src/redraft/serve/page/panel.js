@@ -25,10 +25,11 @@ export function drawPanel(draft, actions) {
   const view = draft.view(chosen.id), { number } = view.sentence;
   panel.setAttribute("aria-label", `Sentence ${number}`);
   const part = new Panel(draft, view, actions);
+  const title = `Sentence ${number} of ${draft.sentences.length}`;
   const close = button("close", "✕", actions.close, { "aria-label": "Close the panel", class: "close" });
   redrawn(
     panel,
-    el("header", {}, el("h2", { tabindex: -1, "data-key": "title", id: "panel-title" }, `Sentence ${number} of ${draft.sentences.length}`), close),
+    el("header", {}, el("h2", { tabindex: -1, "data-key": "title", id: "panel-title" }, title), close),
     ...(chosen.from >= 0 ? [part.phrase(chosen)] : []),
     ...(draft.mode === "simplify" ? part.sentence() : part.hardPlaces()),
   );
@@ -61,7 +62,8 @@ class Panel {
     const keepWords = () => decide({ insert: text, span });
     const isExactly = (kind) => edit?.[kind] === text;
     const pressed = (isOn) => ({ "aria-pressed": String(isOn) });
-    const hard = (view.sentence.hard ?? []).filter((place) => overlap([place.start, place.end], span) && place.kind !== "long sentence");
+    const isHere = (place) => overlap([place.start, place.end], span) && place.kind !== "long sentence";
+    const hard = (view.sentence.hard ?? []).filter(isHere);
     const box = el("section", { class: "phrase", "aria-label": `Selected: ${text}` });
     box.append(el("p", { class: "picked" }, el("b", { dir: "auto" }, text), this.#width()));
     if (hard.length) box.append(el("p", { class: "quiet" }, hard.map(({ why }) => why).join("; ")));
@@ -98,11 +100,13 @@ class Panel {
     const known = new Set(planned.filter(({ of }) => of.substitute === text).map(({ target }) => target));
     const single = words.length === 1 ? words[0].choices.filter(({ target }) => !known.has(target)) : [];
     const all = [...planned, ...single];
-    if (!all.length) return el("p", { class: "quiet" }, words.length === 1 ? "No suggestion for this word." : "No suggestion for these words.");
-    const choose = ({ target, of }) => decide(of ? { substitute: of.substitute, with: [target], span: of.span ?? span } : { substitute: text, with: [target], span });
+    if (!all.length) return el("p", { class: "quiet" }, `No suggestion for ${words.length === 1 ? "this word" : "these words"}.`);
+    const own = { substitute: text, span };
+    const choose = ({ target, of = own }) => decide({ substitute: of.substitute, with: [target], span: of.span ?? span });
+    const chance = ({ probability }) => (probability >= 0.005 ? percent(probability) : null);
     return el("div", { class: "suggestions", role: "group", "aria-label": `Replace “${text}” by` }, ...all.map((one, i) => {
       const isUsed = Boolean(edit?.substitute) && edit.with[0] === one.target && Boolean(one.of);
-      const why = one.of && one.of.substitute !== text ? `for “${one.of.substitute}”` : one.probability >= 0.005 ? percent(one.probability) : null;
+      const why = one.of && one.of.substitute !== text ? `for “${one.of.substitute}”` : chance(one);
       const attributes = { "aria-pressed": String(isUsed), class: "suggestion" };
       const made = button(`target-${i}`, one.target, () => choose(one), attributes);
       if (why) made.append(" ", el("span", { class: "quiet" }, why));
@@ -111,7 +115,10 @@ class Panel {
   }
 
   #ownWords(text, decide, span) {
-    const field = el("input", { type: "text", "data-key": "own-words", "aria-label": `Your own words for “${text}”`, placeholder: "your own words", autocomplete: "off" });
+    const field = el("input", {
+      type: "text", "data-key": "own-words", "aria-label": `Your own words for “${text}”`, placeholder: "your own words",
+      autocomplete: "off",
+    });
     const use = (event) => {
       event.preventDefault();
       const target = field.value.trim();
@@ -125,11 +132,8 @@ class Panel {
     const { hard } = this.view.sentence;
     if (!hard?.length) return [el("p", { class: "quiet" }, "Nothing hard was found in this sentence.")];
     const text = slicer(this.view.sentence.source);
-    const item = ({ start, end, kind, why }) => el("li", {}, kind === "long sentence" ? why : [el("b", {}, text(start, end)), `: ${why}`]);
-    return [el("ul", { class: "plain" }, ...hard.map((place) => {
-      const node = item(place);
-      return Array.isArray(node) ? el("li", {}, ...node) : node;
-    }))];
+    const name = ({ start, end, kind }) => (kind === "long sentence" ? "The sentence" : text(start, end));
+    return [el("ul", { class: "plain" }, ...hard.map((place) => el("li", {}, el("b", {}, name(place)), `: ${place.why}`)))];
   }
 
   // Everything about the sentence as a whole.
@@ -143,11 +147,13 @@ class Panel {
     if (long) box.append(el("p", { class: "quiet" }, `Long sentence: ${long.why}.`));
     if (view.problem) {
       const again = button("again", "Try again", () => this.actions.retry(this.id));
-      box.append(el("div", { class: "notice" }, el("p", {}, el("strong", {}, view.problem.message), ` ${view.problem.hint ?? ""}`), again));
+      const { message, hint } = view.problem;
+      box.append(el("div", { class: "notice" }, el("p", {}, el("strong", {}, message), ` ${hint ?? ""}`), again));
     }
     if (view.failed.length) {
       const what = view.failed.map(describe).join("; ");
-      box.append(el("p", { class: "warning failed" }, `Requested, but not done: ${what}. Try other words, or write the sentence yourself.`));
+      const advice = "Try other words, or write the sentence yourself.";
+      box.append(el("p", { class: "warning failed" }, `Requested, but not done: ${what}. ${advice}`));
     }
     for (const warning of view.warnings) box.append(el("p", { class: "warning" }, `Check: ${warning}.`));
     if (view.isLiteral) box.append(el("p", { class: "quiet literal" }, "Edits applied word by word, without the model."));
@@ -159,12 +165,16 @@ class Panel {
   #changes() {
     const { view } = this;
     const shown = view.verdicts.filter((edit) => !view.isRejection(edit));
-    const isQuiet = (edit) => Boolean(edit.insert) && !view.isByEditor(edit) && edit.probability != null && !FAILED.includes(edit.status);
+    const isPredictedKeep = (edit) => Boolean(edit.insert) && !view.isByEditor(edit) && edit.probability != null;
+    const isQuiet = (edit) => isPredictedKeep(edit) && !FAILED.includes(edit.status);
     const edits = shown.filter((edit) => !isQuiet(edit)), kept = shown.filter(isQuiet);
     const items = [...edits.map((edit) => this.#edit(edit)), ...view.unasked.map((change, i) => this.#unasked(change, i))];
     const box = el("section", { class: "edits" }, el("h3", {}, "Changes"));
     box.append(items.length ? el("ul", {}, ...items) : el("p", { class: "quiet" }, view.isPending ? "Rewriting…" : "None."));
-    const undone = [...view.rejectedEdits.map((one, i) => this.#rejectedEdit(one, i)), ...view.undone.map((one, i) => this.#restoredChange(one, i))];
+    const undone = [
+      ...view.rejectedEdits.map((one, i) => this.#rejectedEdit(one, i)),
+      ...view.undone.map((one, i) => this.#restoredChange(one, i)),
+    ];
     if (undone.length) box.append(el("h3", {}, "Rejected"), el("ul", { class: "rejected" }, ...undone));
     if (kept.length) {
       const list = el("ul", {}, ...kept.map((edit) => this.#edit(edit)));
@@ -175,12 +185,15 @@ class Panel {
 
   #edit(edit) {
     const status = this.view.isPending ? "pending" : edit.status ?? "pending";
-    const chance = edit.probability != null && !edit.note?.includes("%") && edit.probability >= 0.005 ? `probability ${percent(edit.probability)}` : null;
+    const isStated = edit.note?.includes("%"); // the note has the probability
+    const chance = edit.probability >= 0.005 && !isStated ? `probability ${percent(edit.probability)}` : null;
     const reasons = [edit.note, chance, edit.reason].filter(Boolean).join(", ");
     const name = describe(edit);
+    const symbol = el("span", { "aria-hidden": "true" }, `${STATUS_SYMBOLS[status]} `);
+    const verdict = el("span", { class: "verdict" }, symbol, STATUS_NAMES[status]);
     const reject = () => this.commit(`reject ${name}`, editRejected(this.record, edit, this.view.words));
     return el("li", { "data-status": status },
-      el("p", {}, ...editNodes(withUsedTarget(edit, this.view.text)), " ", el("span", { class: "verdict" }, el("span", { "aria-hidden": "true" }, `${STATUS_SYMBOLS[status]} `), STATUS_NAMES[status])),
+      el("p", {}, ...editNodes(withUsedTarget(edit, this.view.text)), " ", verdict),
       reasons ? el("p", { class: "quiet" }, reasons) : null,
       button(`reject ${name}`, "Reject", reject, { class: "reject small", "aria-label": `Reject: ${name}` }));
   }
@@ -218,14 +231,19 @@ class Panel {
       return el("label", {}, input, el("span", { dir: "auto" }, name ? el("b", {}, `${name} `) : null, content));
     };
     const isFirst = (option) => option === view.options[0];
-    const choose = (option) => this.commit("choose a text", isFirst(option) ? choseFirst(record) : choseVersion(record, option.output));
-    const found = view.options.map((option, i) => radio(`text-${i}`, view.option === option, option.output, null, () => choose(option)));
-    const original = radio("original", chosen.kind === "original", null, "Use the original", () => this.commit("use the original", choseOriginal(record)));
+    const chosenRecord = (option) => (isFirst(option) ? choseFirst(record) : choseVersion(record, option.output));
+    const choose = (option) => this.commit("choose a text", chosenRecord(option));
+    const useOriginal = () => this.commit("use the original", choseOriginal(record));
+    const found = view.options.map((option, i) =>
+      radio(`text-${i}`, view.option === option, option.output, null, () => choose(option)));
+    const original = radio("original", chosen.kind === "original", null, "Use the original", useOriginal);
     const own = radio("write", isOwn, null, "Write it yourself", () => this.write(record.own ?? view.text));
     const versions = view.answer && view.options.length < 2 && !view.unchanged
       ? button("versions", "Other versions", () => this.actions.versions(this.id), { class: "small" }) : null;
-    const box = el("fieldset", { class: "texts" }, el("legend", { class: "visually-hidden" }, "Choose the text"), ...found, original, own, versions);
-    return this.#folded("texts", "Other texts, or write it yourself", el("div", {}, box, isOwn ? this.#ownText() : null), isOwn || view.options.length > 1);
+    const legend = el("legend", { class: "visually-hidden" }, "Choose the text");
+    const box = el("fieldset", { class: "texts" }, legend, ...found, original, own, versions);
+    const content = el("div", {}, box, isOwn ? this.#ownText() : null);
+    return this.#folded("texts", "Other texts, or write it yourself", content, isOwn || view.options.length > 1);
   }
 
   write(text) {
@@ -238,8 +256,10 @@ class Panel {
     const attributes = {
       class: "own", rows: 4, dir: "auto", "data-key": "own", "aria-label": `Your text for sentence ${number}`,
       onfocus: () => (writing = `${this.id} ${Date.now()}`),
-      oninput: ({ currentTarget }) =>
-        this.actions.commit("write it yourself", this.id, wrote(this.draft.record(this.id), currentTarget.value), writing, { keepsPanel: true }),
+      oninput: ({ currentTarget }) => {
+        const record = wrote(this.draft.record(this.id), currentTarget.value);
+        this.actions.commit("write it yourself", this.id, record, writing, { keepsPanel: true });
+      },
     };
     const area = el("textarea", attributes);
     area.value = this.record.chosen.text;
@@ -249,13 +269,15 @@ class Panel {
   #explanation() {
     const { view } = this;
     if (!view.answer) return null;
-    const lattice = view.unchanged ? null : button("search", "Steps of the search", () => this.actions.search(this.id), { class: "small" });
+    const show = () => this.actions.search(this.id);
+    const lattice = view.unchanged ? null : button("search", "Steps of the search", show, { class: "small" });
     return this.#folded("found", "How it was found", el("div", {}, el("p", {}, howItWasFound(view)), lattice));
   }
 
   #folded(name, title, content, isOpen = false) {
     const ontoggle = ({ currentTarget }) => openParts[currentTarget.open ? "add" : "delete"](name);
-    return el("details", { class: "fold", "data-part": name, open: isOpen || openParts.has(name), ontoggle }, el("summary", { "data-key": name }, title), content);
+    const attributes = { class: "fold", "data-part": name, open: isOpen || openParts.has(name), ontoggle };
+    return el("details", attributes, el("summary", { "data-key": name }, title), content);
   }
 }
 
@@ -270,7 +292,10 @@ function changeNodes({ removed, inserted }) {
 }
 
 function editNodes(edit) {
-  if (isSplit(edit)) return [el("span", { class: "split" }, "⏎ new sentence"), ...(edit.split === true ? [] : [" at ", el("b", {}, edit.split)])];
+  if (isSplit(edit)) {
+    const place = edit.split === true ? [] : [" at ", el("b", {}, edit.split)];
+    return [el("span", { class: "split" }, "⏎ new sentence"), ...place];
+  }
   if (edit.insert) return ["keep ", el("b", {}, edit.insert)];
   if (edit.delete) return ["delete ", el("b", {}, edit.delete)];
   return [el("b", {}, edit.substitute), " → ", el("b", {}, edit.with.join(" / "))];

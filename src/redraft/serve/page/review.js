@@ -58,6 +58,7 @@ export function drawRisks(draft, go) {
   byId("risk-list").replaceChildren(...risky.map((view) => {
     const why = view.problem?.message ?? view.warnings[0] ?? "a requested edit was not done";
     const { id, number } = view.sentence;
-    return el("li", {}, button(`risk-${id}`, `Sentence ${number}`, () => go(id), { class: "small" }), " ", el("span", { class: "quiet" }, why));
+    const show = button(`risk-${id}`, `Sentence ${number}`, () => go(id), { class: "small" });
+    return el("li", {}, show, " ", el("span", { class: "quiet" }, why));
   }));
 }

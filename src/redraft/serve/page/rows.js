@@ -26,7 +26,8 @@ function rowsOf(blocks) {
 }
 
 function row(draft, blocks) {
-  const side = (name) => el("div", { class: `side ${name}` }, blocks[0].table ? table(draft, blocks, name) : blockNode(draft, blocks[0], name));
+  const content = (name) => (blocks[0].table ? table(draft, blocks, name) : blockNode(draft, blocks[0], name));
+  const side = (name) => el("div", { class: `side ${name}` }, content(name));
   return el("div", { class: "row" }, side("source"), side("target"));
 }
 
@@ -36,9 +37,8 @@ function table(draft, blocks, side) {
     const { row: number } = block.table;
     lines.set(number, [...(lines.get(number) ?? []), block]);
   }
-  const cells = (line) => Map.groupBy ? Map.groupBy(line, ({ table: { column } }) => column) : grouped(line);
   const cell = (content) => el("td", {}, ...content.map((block) => blockNode(draft, block, side)));
-  const tableRows = [...lines.values()].map((line) => el("tr", {}, ...[...cells(line).values()].map(cell)));
+  const tableRows = [...lines.values()].map((line) => el("tr", {}, ...[...grouped(line).values()].map(cell)));
   return el("div", { class: "table" }, el("table", {}, el("tbody", {}, ...tableRows)));
 }
 
@@ -50,7 +50,9 @@ function grouped(line) {
 
 function blockNode(draft, block, side) {
   const attributes = { class: `block ${block.kind.replace(" ", "-")}`, dir: "auto" };
-  if (block.kind === "heading") Object.assign(attributes, { role: "heading", "aria-level": Math.min(6, 1 + (block.level || 1)), "data-level": block.level });
+  if (block.kind === "heading") {
+    Object.assign(attributes, { role: "heading", "aria-level": Math.min(6, 1 + (block.level || 1)), "data-level": block.level });
+  }
   const list = block.list ?? (block.kind === "list item" ? { ordered: false } : null);
   if (list) Object.assign(attributes, { "data-marker": list.ordered ? `${list.number}.` : "•", "data-level": block.level });
   const node = el("p", attributes);
@@ -138,7 +140,8 @@ function drawTarget(node, view, mode) {
   if (hasText) node.dataset.text = view.text;
   else delete node.dataset.text;
   const badge = view.isAtRisk ? el("span", { class: "badge", role: "img", "aria-label": "Check this sentence:" }, "⚠") : null;
-  const seal = reviewed ? el("span", { class: "seal", role: "img", "aria-label": reviewed }, reviewed === "accepted" ? "✓" : "↶") : null;
+  const symbol = reviewed === "accepted" ? "✓" : "↶";
+  const seal = reviewed ? el("span", { class: "seal", role: "img", "aria-label": reviewed }, symbol) : null;
   node.replaceChildren(...[badge, ...textPieces(view), seal].filter(Boolean));
 }
 
@@ -163,7 +166,8 @@ function textPieces(view) {
     }
   };
   const unchanged = (end) => {
-    for (const [from, to] of cuts(at, end, styles)) add(source(from, to), styles.filter((style) => isIn(style, from, to)).map(({ style }) => style));
+    const stylesIn = (from, to) => styles.filter((style) => isIn(style, from, to)).map(({ style }) => style);
+    for (const [from, to] of cuts(at, end, styles)) add(source(from, to), stylesIn(from, to));
     at = end;
   };
   for (const { start, end, removed, inserted, owner } of changes) {

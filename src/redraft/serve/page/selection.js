@@ -28,8 +28,8 @@ export function select(id, from = -1, to = from, { enter = false, focus = false 
 // After a redraw: the marks and the word that Tab reaches are set again.
 export function refreshSelection() {
   markSelection(current);
-  const node = current ? wordNode(current.id, current.from) ?? sourceNode(current.id)?.querySelector(".w") : byId("rows").querySelector(".w");
-  rove(node, false);
+  const first = (current ? sourceNode(current.id) : byId("rows"))?.querySelector(".w");
+  rove((current && wordNode(current.id, current.from)) ?? first, false);
 }
 
 // Tab reaches one word of the document, the arrow keys the others (roving tabindex).

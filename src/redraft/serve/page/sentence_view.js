@@ -122,7 +122,8 @@ export class SentenceView {
   // What the check found, in words; the first is the gravest.
   get warnings() {
     const missing = this.missing.length ? [`the new text lacks ${this.missing.join(", ")}`] : [];
-    const alarm = this.alarm ? [`the meaning may have changed (risk ${Math.round(100 * this.alarm.risk)} %): ${this.alarm.why}`] : [];
+    const changed = ({ risk, why }) => `the meaning may have changed (risk ${Math.round(100 * risk)} %): ${why}`;
+    const alarm = this.alarm ? [changed(this.alarm)] : [];
     return [...alarm, ...missing, ...this.unusedTerms];
   }
 

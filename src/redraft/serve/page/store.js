@@ -89,10 +89,11 @@ async function write(draft, bytes) {
   const { id, title, original, blocks, sentences, mode, operations, computed } = draft;
   const views = draft.allViews.filter((view) => view.needsReview);
   const counts = { toReview: views.length, reviewed: views.filter(({ record }) => record.reviewed).length };
-  const saved = { id, title, original, blocks, sentences, mode, operations, counts, modified: Date.now(), history: draft.history.saved() };
+  const content = { id, title, original, blocks, sentences, mode };
+  const saved = { ...content, operations, counts, modified: Date.now(), history: draft.history.saved() };
   await transaction("readwrite", (all) => {
     all.objectStore("documents").put(saved, id);
-    if (computed !== null) all.objectStore("computed").put(computed, id);
+    all.objectStore("computed").put(computed, id);
     if (bytes) all.objectStore("files").put(bytes, id);
   });
   shortenJournal(id, operations);

@@ -5,7 +5,7 @@ import { accepted, isSettled, rejected, unreviewed } from "./decisions.js";
 import { Draft, settingsOf } from "./draft.js";
 import { drawFigures } from "./figures.js";
 import { drawPanel, focusPanel } from "./panel.js";
-import { clearError, showError } from "./requests.js";
+import { clearError, problem, showError } from "./requests.js";
 import { drawReview, drawRisks, neighbour, nextUnreviewed, withoutRisk } from "./review.js";
 import { drawDocument, drawSentence, sourceNode, targetNode, wordNode } from "./rows.js";
 import { showSearch } from "./search.js";
@@ -51,7 +51,6 @@ export function closeDraft() {
   draft = computing = null;
   store.setOpenId(null);
   clearError();
-  byId("alert").replaceChildren();
   for (const id of ["work", "tools", "title-line", "stop", "continue"]) byId(id).hidden = true;
   byId("doing").textContent = byId("saved").textContent = "";
   byId("start").hidden = false;
@@ -67,7 +66,11 @@ export async function reopened(id) {
   return again;
 }
 
-export const saveNow = () => save();
+// After the switch of the autosave.
+export function saveNow() {
+  store.setOpenId(store.autosaves() ? draft.id : null);
+  save();
+}
 
 function save(options) {
   clearTimeout(saveTimer);
@@ -75,7 +78,7 @@ function save(options) {
   const own = draft;
   return store.save(own, options).then(
     () => own === draft && (byId("saved").textContent = store.autosaves() ? "Saved" : "Not saved"),
-    (error) => showError(Object.assign(new Error("The document could not be saved in this browser."), { hint: `${error?.message ?? error}. Export it before you leave.` })),
+    ({ message }) => showError(problem("The document could not be saved in this browser.", `${message} Export it before you leave.`)),
   );
 }
 
@@ -147,7 +150,8 @@ function redraw(ids, { keepsPanel = false } = {}) {
 function drawAround() {
   drawReview(draft, selection(), computing.isRunning);
   drawRisks(draft, goTo);
-  if (draft.mode === "diagnose" || draft.sentences.some(({ id }) => draft.view(id).answer)) drawFigures(draft, byId("target").value);
+  const hasTexts = draft.mode === "diagnose" || draft.sentences.some(({ id }) => draft.view(id).answer);
+  if (hasTexts) redrawFigures();
   const { done, undone } = draft.history;
   for (const [id, steps, name] of [["undo", done, "Undo"], ["redo", undone, "Redo"]]) {
     byId(id).disabled = !steps.length;
@@ -208,12 +212,14 @@ export function decideReview(name) {
   const next = isTakenBack ? null : nextUnreviewed(draft, id); // before a rejection takes the risk away
   commit(`${isTakenBack ? "not " : ""}${verdict}`, id, decide(record));
   announce(`Sentence ${draft.byId.get(id).number} is ${isTakenBack ? "no longer " : ""}${verdict}. ${byId("counter").textContent}`);
-  if (next) goTo(next, { focus: byId("rail").contains(document.activeElement) === false || byId("panel").contains(document.activeElement) });
+  const onButton = byId("review").contains(document.activeElement); // it keeps the focus, for the next click
+  if (next) goTo(next, { focus: !onButton });
 }
 
 export function acceptSafe() {
   const ids = withoutRisk(draft);
-  commitAll(`accept ${counted(ids.length, "sentence")} without risk`, { records: Object.fromEntries(ids.map((id) => [id, accepted(draft.record(id))])) });
+  const records = Object.fromEntries(ids.map((id) => [id, accepted(draft.record(id))]));
+  commitAll(`accept ${counted(ids.length, "sentence")} without risk`, { records });
   announce(`${counted(ids.length, "sentence")} accepted.`);
 }
 
