@@ -125,6 +125,23 @@ def test_a_letter_is_reviewed_by_keyboard_in_less_than_three_minutes(page):
     assert time.monotonic() - began < 180 - 4 * changed  # leaves an editor four seconds to read each sentence
 
 
+def test_a_long_table_and_blank_paragraphs_are_shown(page, tmp_path):
+    import docx
+
+    document = docx.Document()
+    for row, line in enumerate(document.add_table(rows=60, cols=6).rows):
+        for column, cell in enumerate(line.cells):
+            cell.text = f"Item {row % 3}.{column}"
+    for _ in range(120):
+        document.add_paragraph("")
+    document.add_paragraph(SHORT)
+    document.save(str(tmp_path / "table.docx"))
+    opened(page, tmp_path / "table.docx")
+    assert page.locator("#rows .source td").count() == 360
+    assert "commenced" not in page.locator(".t").last.inner_text()
+    assert page.said == []
+
+
 @pytest.mark.parametrize("kind", ["odt", "html", "md", "txt", "docx"])
 def test_a_pasted_text_is_exported_in_every_format(page, kind):
     simplified(page, TEXT)

@@ -6,9 +6,10 @@ import { lengthOf, slicer } from "./words.js";
 
 export class Draft {
   // `blocks`: as /v1/documents/open gives them, each with the ids of its `sentences` and the `tail` after them.
-  // `original`: name and format of the file; null: the text was pasted. `computed`: plans and answers by what was asked.
-  constructor({ id, title, original, blocks, sentences, mode, history, operations, computed }) {
-    Object.assign(this, { id, title, original, blocks, sentences, mode });
+  // `original`: name and format of the file; null: the text was pasted. `notes`: what reading the file left out.
+  // `computed`: plans and answers by what was asked.
+  constructor({ id, title, original, blocks, notes, sentences, mode, history, operations, computed }) {
+    Object.assign(this, { id, title, original, blocks, notes, sentences, mode });
     this.history = new History(history);
     this.operations = operations ?? 0; // counts every change of the history, for the journal
     this.computed = computed ?? { plans: new Map(), answers: new Map(), versions: new Map() };
@@ -19,9 +20,9 @@ export class Draft {
     this.byId = new Map(sentences.map((sentence) => [sentence.id, sentence]));
   }
 
-  static of({ title, original, blocks, sentences, settings, mode }) {
+  static of({ settings, sentences, ...content }) {
     const records = Object.fromEntries(sentences.map(({ id }) => [id, newRecord(settings)]));
-    return new Draft({ id: newId(), title, original, blocks, sentences, mode, history: { state: { settings, records } } });
+    return new Draft({ ...content, id: newId(), sentences, history: { state: { settings, records } } });
   }
 
   get settings() {

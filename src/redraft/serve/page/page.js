@@ -11,7 +11,7 @@ import * as work from "./work.js";
 
 const EXAMPLE =
   "The physician commenced the procedure notwithstanding the patient's apprehension. He was discharged on 12 May 2019.";
-const PART = 5_000; // characters that are diagnosed in one request
+const PART = { characters: 5_000, blocks: 100 }; // that are diagnosed in one request
 const FORMATS = ["docx", "odt", "html", "md", "txt"];
 
 function openText(text, mode) {
@@ -26,19 +26,18 @@ function openText(text, mode) {
 async function openOneFile(file) {
   byId("starting").textContent = `Opening ${file.name}…`;
   const { bytes, original, blocks, notes } = await openFile(file);
-  await open({ title: file.name.replace(/\.[^.]+$/, ""), original, blocks }, "simplify", bytes);
-  byId("notes").replaceChildren(...notes.map((note) => el("li", {}, note)));
+  await open({ title: file.name.replace(/\.[^.]+$/, ""), original, blocks, notes }, "simplify", bytes);
 }
 
 // Divides the blocks into sentences, with their hard places, and shows the document.
-async function open({ title, original, blocks }, mode, bytes) {
+async function open({ title, original, blocks, notes = [] }, mode, bytes) {
   const settings = settingsOf({ strength: Number(byId("strength").value), ...readLists() });
   const sentences = [];
   for (const part of parts(blocks)) {
     const { sentences: found } = await post("/v1/diagnose", { text: part.map(({ text }) => text).join("\n") });
     sentences.push(...sentencesOf(part, found, sentences.length + 1));
   }
-  const saved = work.openDraft(Draft.of({ title, original, blocks, sentences, settings, mode }), { bytes });
+  const saved = work.openDraft(Draft.of({ title, original, blocks, notes, sentences, settings, mode }), { bytes });
   announce(`${title}: ${counted(sentences.length, "sentence")}.`);
   byId("sheet").focus({ preventScroll: true });
   await saved;
@@ -50,7 +49,7 @@ function parts(blocks) {
   const found = [];
   let size = Infinity;
   for (const block of blocks) {
-    if (size + block.text.length > PART) {
+    if (size + block.text.length > PART.characters || found.at(-1).length === PART.blocks) {
       found.push([]);
       size = 0;
     }

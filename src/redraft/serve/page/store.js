@@ -86,10 +86,10 @@ export async function save(draft, { bytes } = {}) {
 }
 
 async function write(draft, bytes) {
-  const { id, title, original, blocks, sentences, mode, operations, computed } = draft;
+  const { id, title, original, blocks, notes, sentences, mode, operations, computed } = draft;
   const views = draft.allViews.filter((view) => view.needsReview);
   const counts = { toReview: views.length, reviewed: views.filter(({ record }) => record.reviewed).length };
-  const content = { id, title, original, blocks, sentences, mode };
+  const content = { id, title, original, blocks, notes, sentences, mode };
   const saved = { ...content, operations, counts, modified: Date.now(), history: draft.history.saved() };
   await transaction("readwrite", (all) => {
     all.objectStore("documents").put(saved, id);

@@ -1,5 +1,5 @@
 // The document at work: performs the editor's decisions, has it computed, draws what changed, and saves it.
-import { announce, byId, counted } from "./dom.js";
+import { announce, byId, counted, el } from "./dom.js";
 import { Computing } from "./computing.js";
 import { accepted, isSettled, rejected, unreviewed } from "./decisions.js";
 import { Draft, settingsOf } from "./draft.js";
@@ -33,7 +33,7 @@ export function openDraft(opened, { bytes } = {}) {
   byId("sheet").dataset.mode = draft.mode;
   byId("review").hidden = draft.mode !== "simplify";
   byId("simplify").hidden = draft.mode === "simplify";
-  byId("notes").replaceChildren();
+  byId("notes").replaceChildren(...draft.notes.map((note) => el("li", {}, note)));
   showSettings();
   drawDocument(draft);
   startSelecting(draft, onSelect);
