@@ -47,9 +47,7 @@ def checked_archive(data: bytes) -> zipfile.ZipFile:
 def read_entry(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         return archive.read(name)
-    except (KeyError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:
-        raise damaged(error) from None
-    except Exception as error:  # zlib.error and the errors of other compressions have no common base
+    except Exception as error:  # zipfile, zlib and the other compressions have no common base of their errors
         raise damaged(error) from None
 
 
@@ -112,5 +110,7 @@ def _check_xml(data: bytes, name: str) -> None:
         for at in range(0, len(data), _CHUNK):
             parser.Parse(data[at : at + _CHUNK], False)
         parser.Parse(b"", True)
-    except expat.ExpatError as error:
+    except DocumentError:
+        raise
+    except (expat.ExpatError, LookupError, ValueError) as error:  # the last two: an encoding that does not exist
         raise damaged(error) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 
 import docx
@@ -17,7 +18,7 @@ from docx.text.paragraph import Paragraph
 
 from redraft.documents.archives import checked_archive, damaged
 from redraft.documents.block_groups import formatted_stretches, link_target, table_of, tables_and_blocks
-from redraft.documents.blocks import Block
+from redraft.documents.blocks import Block, DocumentError
 from redraft.documents.docx_changes import ParagraphWriter
 from redraft.documents.docx_paragraphs import DELETED, INSERTED, ParagraphReader
 from redraft.documents.revisions import Revision
@@ -29,27 +30,37 @@ _LINK_COLOUR = "0563C1"
 
 def read_docx(data: bytes) -> tuple[list[Block], list[str]]:
     """The blocks, and notes of what is not in them."""
-    document = _opened(data)
-    reader = ParagraphReader(document)
-    blocks = [paragraph.block for paragraph in reader.paragraphs()]
-    return blocks, list(_notes(document, reader.left_out))
+    with _damage_reported():
+        document = _opened(data)
+        reader = ParagraphReader(document)
+        blocks = [paragraph.block for paragraph in reader.paragraphs()]
+        return blocks, list(_notes(document, reader.left_out))
 
 
 def revised_docx(data: bytes, revisions: Sequence[Revision], *, tracked: bool, date: datetime) -> bytes:
-    document = _opened(data)
-    paragraphs = ParagraphReader(document).paragraphs()
-    writer = ParagraphWriter(document, tracked=tracked, date=date)
-    for paragraph, revision in zip(paragraphs, revisions, strict=True):
-        if not revision.is_empty:
-            writer.revise(paragraph.element, revision)
-    return _saved(document)
+    with _damage_reported():
+        document = _opened(data)
+        paragraphs = ParagraphReader(document).paragraphs()
+        writer = ParagraphWriter(document, tracked=tracked, date=date)
+        for paragraph, revision in zip(paragraphs, revisions, strict=True):
+            if not revision.is_empty:
+                writer.revise(paragraph.element, revision)
+        return _saved(document)
 
 
 def _opened(data: bytes) -> Document:
     checked_archive(data)
+    return docx.Document(io.BytesIO(data))
+
+
+@contextmanager
+def _damage_reported() -> Iterator[None]:
+    """python-docx reads most of a document only when it is needed, and raises any error where that is damaged."""
     try:
-        return docx.Document(io.BytesIO(data))
-    except Exception as error:  # whatever python-docx meets in a damaged package
+        yield
+    except (DocumentError, ImportError, MemoryError):
+        raise
+    except Exception as error:
         raise damaged(error) from None
 
 

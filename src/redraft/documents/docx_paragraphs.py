@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,7 @@ _AROUND_BLOCKS = (_CONTENT_CONTROL, _CONTROL_CONTENT, qn("w:customXml"))
 _FIXED_TEXTS = {TAB: "\t", RETURN: "\n", HYPHEN: "\u2011"}
 _STYLES: tuple[tuple[str, FormattingStyle], ...] = (("w:b", "bold"), ("w:i", "italic"), ("w:u", "underline"))
 _OFF = ("0", "false", "off", "none")
+_HEADING_NAME = re.compile("heading ([1-9])", re.IGNORECASE)
 _CONTENTS_STYLE = "toc "  # names of the styles of a table of contents
 _MONOSPACE = ("courier", "consolas", "mono", "menlo")
 
@@ -241,6 +243,8 @@ def _heading_level(properties: list[Element], style_name: str) -> int:
     """From 1; 0 if it is no heading."""
     if style_name == "Title":
         return 1
+    if named := _HEADING_NAME.fullmatch(style_name):
+        return int(named[1])
     outline = _first(properties, "w:outlineLvl")
     return min(int(outline) + 1, 9) if outline is not None and int(outline) < 9 else 0
 

@@ -118,6 +118,7 @@ class _Reader:
         self._heading = 0
         self._table = self._row = self._column = -1
         self._row_line = 0
+        self._cells: list[tuple[str, int]] = []  # of the current row, each with its offset
 
     def read(self, tokens: Sequence[Token]) -> None:
         for token in tokens:
@@ -135,6 +136,7 @@ class _Reader:
             elif token.type == "tr_open":
                 self._row, self._column = self._row + 1, -1
                 self._row_line = token.map[0] if token.map else self._row_line + 1
+                self._read_row()
             elif token.type in ("th_open", "td_open"):
                 self._column += 1
             elif token.type == "table_close":
@@ -202,31 +204,31 @@ class _Reader:
             before = at + len(line)
         return start, characters
 
-    def _cell(self, content: str) -> tuple[int, list[Character] | None]:
+    def _read_row(self) -> None:
+        """The cells of the current row, each with its offset in the source."""
         line_start, line_end = self._lines[self._row_line]
         line = self.source[line_start:line_end].rstrip()
         cells = escapedSplit(line.strip())
-        columns = cells[1:] if cells and not cells[0] else cells
-        if not 0 <= self._column < len(columns) or columns[self._column].strip() != content:
+        ends = [match.end() for match in re.finditer(r"(?<!\\)\|", line)]
+        if line.lstrip().startswith("|"):
+            cells = cells[1:]
+        else:
+            ends = [0, *ends]
+        self._cells = [(cell, line_start + end) for cell, end in zip(cells, ends, strict=False)]
+
+    def _cell(self, content: str) -> tuple[int, list[Character] | None]:
+        if not 0 <= self._column < len(self._cells) or self._cells[self._column][0].strip() != content:
             return 0, None
-        at = self._cell_start(line, self._column)
-        raw_cell = line[at:]
-        at += len(raw_cell) - len(raw_cell.lstrip())
+        at = self._cells[self._column][1]
+        while self.source[at : at + 1] in (" ", "\t"):
+            at += 1
         start = at
         characters = []
         for character in content:
-            raw = "\\|" if character == "|" and line.startswith("\\|", at) else character
+            raw = "\\|" if character == "|" and self.source.startswith("\\|", at) else character
             characters.append(Character(character, raw))
             at += len(raw)
-        return line_start + start, characters
-
-    @staticmethod
-    def _cell_start(line: str, column: int) -> int:
-        """The offset behind the column's separator. A row may or may not begin with one."""
-        bars = [match.start() for match in re.finditer(r"(?<!\\)\|", line)]
-        begins_with_bar = line.lstrip().startswith("|")
-        number = column if begins_with_bar else column - 1
-        return bars[number] + 1 if number >= 0 else 0
+        return start, characters
 
 
 @dataclass(frozen=True, slots=True)

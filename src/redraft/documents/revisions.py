@@ -86,7 +86,8 @@ def _revision(number: int, block: Block, change: BlockChange) -> Revision:
         if sentence.space:
             pieces.append(Piece("kept", sentence.space, at, at + len(sentence.space)))
             at += len(sentence.space)
-        sentence = replace(sentence, text=printable(sentence.text))
+        if sentence.text != sentence.source:
+            sentence = replace(sentence, text=printable(sentence.text))
         found, about = _revised_sentence(sentence, at)
         first = len(pieces)
         pieces += found
