@@ -25,9 +25,9 @@ WATCH = """() => {
   window.times = [];
   const started = performance.now();
   new MutationObserver(() => {
-    const done = document.querySelectorAll('.sentence[aria-busy=false] .output[data-text]').length;
+    const done = document.querySelectorAll('.t[aria-busy=false][data-text]').length;
     while (window.times.length < done) window.times.push(performance.now() - started);
-  }).observe(document.querySelector('#sentences'), { subtree: true, childList: true, attributes: true });
+  }).observe(document.querySelector('#rows'), { subtree: true, childList: true, attributes: true });
   document.querySelector('#go').click();
 }"""
 
@@ -68,21 +68,21 @@ def main() -> None:
 
 def measured(page: Page, address: str, text: str, args: argparse.Namespace) -> dict[str, float]:
     page.goto(address)
+    page.wait_for_selector("body[data-ready]")
     page.fill("#text", text)
     page.evaluate(WATCH)
     page.wait_for_function("count => window.times.length >= count", arg=args.sentences, timeout=120_000)
     times = page.evaluate("window.times")
-    page.wait_for_function("document.querySelector('#go').textContent === 'Simplify'")
-    word = page.locator(".sentence").nth(1).locator(".source button.word").nth(2)
-    word.click()
-    choice = page.locator("[role=menuitemradio]", has_text="Keep").first
+    page.wait_for_selector("#work[aria-busy=false]")
+    page.locator(".s[data-id=s2] .w").nth(2).click()
+    keep = page.locator("[data-key=keep]")
     with page.expect_response("**/v1/simplify") as answered:
         began = time.perf_counter()
-        choice.click()
+        keep.click()
     answered.value.finished()
-    page.wait_for_selector(".sentence:nth-of-type(2)[aria-busy=false]")
+    page.wait_for_selector(".t[data-id=s2][aria-busy=false]")
     decision = 1e3 * (time.perf_counter() - began)
-    page.close()
+    page.context.close()
     return {"first sentence": round(times[0]), "last sentence": round(times[-1]), "word decision": round(decision)}
 
 

@@ -83,8 +83,8 @@ def create_app(
             allow_headers=["Authorization", "Content-Type"],
         )  # fmt: skip
     _add_api(app, service, needs_key=api_key is not None)
-    _add_documents(app, limits, needs_key=api_key is not None)
     _add_languagetool(app, service, key)
+    _add_documents(app, limits, needs_key=api_key is not None)
     _add_monitoring(app, service, metrics)
     _add_pages(app)
     return app
@@ -138,6 +138,21 @@ def _add_api(app: FastAPI, service: Service, *, needs_key: bool) -> None:
         return service.evaluate(body)
 
 
+def _add_languagetool(app: FastAPI, service: Service, key: ApiKey) -> None:
+    """The interface of LanguageTool, which is described by its own documentation."""
+
+    @app.api_route("/v2/check", methods=["GET", "POST"], include_in_schema=False)
+    async def check(request: Request) -> Any:
+        parameters = parameters_of(await request.body(), request.url.query)
+        if not key.is_in(request.headers) and not key.is_key(str(parameters.get("apiKey", ""))):
+            raise http_error(403, "the API key is missing or wrong.", "Send it as 'apiKey'.")
+        return await _cancel_on_disconnect(request, service.languagetool_check(read_check_request(parameters)))
+
+    @app.get("/v2/languages", include_in_schema=False)
+    async def languages() -> Any:
+        return languages_answer()
+
+
 def _add_documents(app: FastAPI, limits: Limits, *, needs_key: bool) -> None:
     worker = DocumentWorker(limits)
     responses, dependencies = _error_responses(needs_key=needs_key), _key_dependencies(needs_key=needs_key)
@@ -170,21 +185,6 @@ def _add_documents(app: FastAPI, limits: Limits, *, needs_key: bool) -> None:
             "Content-Security-Policy": "sandbox",
         }
         return Response(result[1], media_type=CONTENT_TYPES[body.format], headers=headers)
-
-
-def _add_languagetool(app: FastAPI, service: Service, key: ApiKey) -> None:
-    """The interface of LanguageTool, which is described by its own documentation."""
-
-    @app.api_route("/v2/check", methods=["GET", "POST"], include_in_schema=False)
-    async def check(request: Request) -> Any:
-        parameters = parameters_of(await request.body(), request.url.query)
-        if not key.is_in(request.headers) and not key.is_key(str(parameters.get("apiKey", ""))):
-            raise http_error(403, "the API key is missing or wrong.", "Send it as 'apiKey'.")
-        return await _cancel_on_disconnect(request, service.languagetool_check(read_check_request(parameters)))
-
-    @app.get("/v2/languages", include_in_schema=False)
-    async def languages() -> Any:
-        return languages_answer()
 
 
 def _add_monitoring(app: FastAPI, service: Service, metrics: Metrics) -> None:

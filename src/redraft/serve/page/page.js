@@ -1,294 +1,272 @@
-// The main script: reads the text, has it planned and rewritten part by part, and shows the sentences.
-import { announce, byId, clearError, el, post, showError, submitKey } from "./common.js";
-import { drawCard, makeCard } from "./card.js";
-import { asHtml, asPlan, asText, copy, download } from "./export.js";
-import { closeMenu } from "./menu.js";
-import { fetchFigures, knownFigures, rememberFigures } from "./readability.js";
-import { Sentence, simplifyRequest } from "./sentences.js";
-import { splitIntoParts } from "./words.js";
+// The main script: opens texts and files, and connects the buttons and keys with what they do.
+import { announce, byId, button, counted, el } from "./dom.js";
+import { blocksOfText, Draft, sentencesOf, settingsOf } from "./draft.js";
+import { asPlans, copy, download, exported, openFile } from "./files.js";
+import { loadLists, readLists } from "./lists.js";
+import { clearError, post, problem, showError } from "./requests.js";
+import { unreviewedCount } from "./review.js";
+import { selection } from "./selection.js";
+import * as store from "./store.js";
+import * as work from "./work.js";
 
 const EXAMPLE =
   "The physician commenced the procedure notwithstanding the patient's apprehension. He was discharged on 12 May 2019.";
-const FIRST_REQUEST = 2, LATER_REQUESTS = 8; // sentences: the first ones appear soon, the others take fewer requests
+const PART = { characters: 5_000, blocks: 100 }; // that are diagnosed in one request
+const FORMATS = ["docx", "odt", "html", "md", "txt"];
 
-let sentences = [];
-let previous = []; // sentences of earlier plans, for the user's decisions about them
-let trailing = ""; // text after the last sentence that belongs to no sentence: white space, a colon
-let rest = ""; // the part of the text that is not processed yet
-let cards = new Map();
-let run = null; // the AbortController of the current run
-
-function simplify() {
-  const text = byId("text").value;
+function openText(text, mode) {
   if (!text.trim()) {
-    showError({ message: "There is no text.", hint: "Type or paste some sentences first." });
-    return byId("text").focus();
+    byId("text").focus();
+    throw problem("There is no text.", "Type or paste some sentences first.");
   }
-  previous = [...sentences, ...previous]; // an aborted run may not have reached all of them
-  return process(text, true);
+  const title = text.trim().split(/\s+/).slice(0, 6).join(" ").slice(0, 50);
+  return open({ title, original: null, blocks: blocksOfText(text) }, mode);
 }
 
-// Plans and rewrites a text part by part. After an error or Stop, the unprocessed part stays in `rest`.
-async function process(text, fromStart) {
-  run?.abort();
-  const controller = (run = new AbortController());
-  const trimmed = text.trimEnd();
-  const parts = splitIntoParts(trimmed), tail = text.slice(trimmed.length);
+async function openOneFile(file) {
+  byId("starting").textContent = `Opening ${file.name}…`;
+  const { bytes, original, blocks, notes } = await openFile(file);
+  await open({ title: file.name.replace(/\.[^.]+$/, ""), original, blocks, notes }, "simplify", bytes);
+}
+
+// Divides the blocks into sentences, with their hard places, and shows the document.
+async function open({ title, original, blocks, notes = [] }, mode, bytes) {
+  const settings = settingsOf({ strength: Number(byId("strength").value), ...readLists() });
+  const sentences = [];
+  for (const part of parts(blocks)) {
+    const { sentences: found } = await post("/v1/diagnose", { text: part.map(({ text }) => text).join("\n") });
+    sentences.push(...sentencesOf(part, found, sentences.length + 1));
+  }
+  const saved = work.openDraft(Draft.of({ title, original, blocks, notes, sentences, settings, mode }), { bytes });
+  announce(`${title}: ${counted(sentences.length, "sentence")}.`);
+  byId("sheet").focus({ preventScroll: true });
+  await saved;
+  byId("text").value = "";
+  store.keepTypedText("");
+}
+
+function parts(blocks) {
+  const found = [];
+  let size = Infinity;
+  for (const block of blocks) {
+    if (size + block.text.length > PART.characters || found.at(-1).length === PART.blocks) {
+      found.push([]);
+      size = 0;
+    }
+    found.at(-1).push(block);
+    size += block.text.length + 1;
+  }
+  return found;
+}
+
+// Runs an action; its error is shown, and after a missing API key it is run again.
+async function attempt(action) {
   clearError();
-  showProgress("Working…");
+  byId("go").disabled = byId("diagnose").disabled = true;
   try {
-    if (!fromStart) await rewrite(unfinished(), controller.signal);
-    const userConstraints = readUserConstraints();
-    const planSettings = { strength: Number(byId("strength").value), ...userConstraints };
-    for (let i = 0; trimmed && i < parts.length; i++) {
-      showProgress(parts.length > 1 ? `Working: ${Math.round((100 * i) / parts.length)} % of the text.` : "Planning the edits…");
-      const plan = await post("/v1/plan", { text: parts[i], ...planSettings }, controller.signal);
-      const added = addSentences(plan.sentences, userConstraints, fromStart && i === 0);
-      rest = [...parts.slice(i + 1), tail].join("");
-      drawSummary();
-      await rewrite(added, controller.signal);
-    }
-    previous = [];
-    await updateReadability();
-    if (run === controller) announce(`${counted(sentences.length, "sentence")} rewritten. ${byId("readability").textContent}`);
+    await action();
   } catch (error) {
-    showError(error, simplify);
-    if (run === controller) announce(error.name === "AbortError" ? "Stopped." : error.message);
+    showError(error, () => attempt(action));
   } finally {
-    if (run === controller) {
-      run = null;
-      showProgress(null);
-      drawSummary();
-    }
+    byId("go").disabled = byId("diagnose").disabled = false;
+    byId("starting").textContent = "";
   }
 }
 
-// The keep list and the glossary. As in the files of the command line, a tab or one equals sign divides an entry.
-function readUserConstraints() {
-  const lines = (id) => byId(id).value.split("\n").map((line, i) => [line.trim(), i + 1]).filter(([line]) => line);
-  const glossary = lines("glossary").map(([line, number]) => {
-    const sides = line.split(line.includes("\t") ? "\t" : "=").map((side) => side.trim());
-    if (sides.length === 2 && sides[0] && sides[1]) return sides;
-    throw Object.assign(new Error(`Glossary, line ${number}: there must be one “=” or tab between two phrases.`), {
-      hint: "Example: hypertension = high blood pressure",
-    });
-  });
-  return { keep: lines("keep").map(([line]) => line), glossary };
+async function showDocuments() {
+  const saved = await store.list().catch(() => []);
+  byId("documents").hidden = !saved.length;
+  byId("document-list").replaceChildren(...saved.map(({ id, title, modified, counts }) => {
+    const date = new Date(modified).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+    const state = `${date} · ${counts.reviewed} of ${counts.toReview} reviewed`;
+    const remove = async () => {
+      if (!confirm(`Delete “${title}” from this browser?`)) return;
+      await store.remove(id);
+      showDocuments();
+    };
+    return el("li", {},
+      button(`open-${id}`, title, () => reopen(id), { class: "plain open" }),
+      el("span", { class: "quiet" }, state),
+      button(`delete-${id}`, "Delete", remove, { class: "small", "aria-label": `Delete ${title}` }));
+  }));
 }
 
-const unfinished = () => sentences.filter((sentence) => !sentence.answer && !sentence.problem);
-
-// The unprocessed text, with the texts that the user chose for its sentences in an earlier run.
-function restText() {
-  let text = rest, from = 0;
-  for (const sentence of previous.filter(({ isSettled }) => isSettled)) {
-    const at = text.indexOf(sentence.source, from);
-    if (at < 0) continue;
-    text = text.slice(0, at) + sentence.text + text.slice(at + sentence.source.length);
-    from = at + sentence.text.length;
-  }
-  return text;
+async function reopen(id) {
+  const draft = await work.reopened(id);
+  if (draft) work.openDraft(draft);
+  return Boolean(draft);
 }
 
-// Adds planned sentences to the page, or replaces all sentences of the page with them.
-function addSentences(planned, userConstraints, replaceAll) {
-  const focus = currentFocus();
-  if (replaceAll) {
-    sentences.forEach((sentence) => sentence.request?.abort());
-    [sentences, cards, trailing] = [[], new Map(), ""];
-    byId("sentences").replaceChildren();
-    closeMenu(false);
-  }
-  const added = planned.filter(isSentence).map((plan) => {
-    const sentence = new Sentence(sentences.length + 1, plan, userConstraints, redraw);
-    const same = previous.findIndex(({ source }) => source === plan.source);
-    if (same >= 0) sentence.inherit(previous.splice(same, 1)[0]);
-    sentences.push(sentence);
-    return sentence;
-  });
-  added.forEach((sentence) => cards.set(sentence, makeCard(sentence)));
-  byId("sentences").append(...added.map((sentence) => cards.get(sentence)));
-  byId("results").hidden = false;
-  if (replaceAll && focus) restoreFocus(focus);
-  return added;
-}
-
-// The card and the element in it that have the focus, to restore it after the cards are replaced.
-function currentFocus() {
-  const card = document.activeElement.closest(".sentence");
-  return card && { number: card.dataset.number, key: document.activeElement.dataset.key };
-}
-
-function restoreFocus({ number, key }) {
-  const card = document.querySelector(`.sentence[data-number="${number}"]`);
-  (card?.querySelector(`[data-key="${key}"]`) ?? card?.querySelector("h3") ?? byId("results-title")).focus({ preventScroll: true });
-}
-
-// An entry without words is not a sentence; its white space is moved to the next sentence.
-function isSentence(plan) {
-  plan.space = trailing + plan.space;
-  trailing = plan.source ? "" : plan.space;
-  return Boolean(plan.source);
-}
-
-// Rewrites sentences in batches, except those the user has settled. Errors of single sentences are shown on their cards.
-async function rewrite(added, signal) {
-  const open = added.filter((sentence) => !sentence.isSettled);
-  const versions = new Map(open.map((sentence) => [sentence, sentence.begin()]));
-  open.forEach(redraw);
-  try {
-    await rewriteBatch(open.slice(0, FIRST_REQUEST), versions, signal);
-    for (let i = FIRST_REQUEST; i < open.length; i += LATER_REQUESTS) {
-      await rewriteBatch(open.slice(i, i + LATER_REQUESTS), versions, signal);
-    }
-  } finally {
-    open.forEach((sentence) => sentence.pending && sentence.fail(versions.get(sentence)));
-  }
-}
-
-async function rewriteBatch(batch, versions, signal) {
-  if (!batch.length) return;
-  try {
-    const answer = await post("/v1/simplify", simplifyRequest(batch), signal);
-    rememberFigures(answer);
-    batch.forEach((sentence, i) => sentence.receive(versions.get(sentence), answer.sentences[i]));
-  } catch (error) {
-    if (![400, 504].includes(error.status)) throw error; // not caused by these sentences
-    if (batch.length === 1) return batch[0].fail(versions.get(batch[0]), error);
-    for (const sentence of batch) await rewriteBatch([sentence], versions, signal);
-  }
-}
-
-const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
-// `wholeCard`: false if the card already shows the change.
-function redraw(sentence, wholeCard = true) {
-  const card = cards.get(sentence);
-  if (!card) return; // a sentence of an earlier text
-  if (wholeCard) drawCard(card, sentence);
-  drawSummary();
-}
-
-function drawSummary() {
-  const accepted = sentences.filter((sentence) => sentence.accepted).length;
-  byId("progress").textContent = `${accepted} of ${counted(sentences.length, "sentence")} accepted`;
-  const left = unfinished().length, size = rest.trim().length;
-  byId("rest").hidden = Boolean(run) || !(left || size);
-  byId("rest-size").textContent = [
-    left ? `${counted(left, "sentence")} not rewritten.` : "",
-    size ? `The last ${counted(size, "character")} of your text were not processed; exports contain them unchanged.` : "",
-  ].join(" ");
-  drawReview();
-  clearTimeout(readabilityTimer);
-  if (!drawReadability()) readabilityTimer = setTimeout(updateReadability, 300); // many changes may follow each other
-}
-
-// Links to the cards of sentences with a meaning alarm, highest risk first.
-function drawReview() {
-  const risky = sentences.filter(({ meaningAlarm, accepted }) => meaningAlarm && !accepted);
-  risky.sort((a, b) => b.meaningAlarm.risk - a.meaningAlarm.risk);
-  const links = risky.map(({ number }) =>
-    el("button", { type: "button", onclick: () => restoreFocus({ number }) }, `Sentence ${number}`));
-  byId("review").hidden = !risky.length;
-  byId("review").replaceChildren(el("p", {}, "Check these sentences first; their meaning may have changed:"), ...links);
-}
-
-let readabilityTimer = 0;
-
-const shownTexts = () => [sentences.map(({ source }) => source), sentences.map(({ text }) => text)];
-
-// Shows the figures of the texts on the page, and returns whether they are known. Nothing is shown before the first
-// sentence is rewritten.
-function drawReadability() {
-  const isRewritten = sentences.some(({ answer }) => answer);
-  const figures = isRewritten ? knownFigures(...shownTexts()) : null;
-  if (figures) {
-    const { before, after } = figures;
-    const grades = `School grade (FKGL) ${before.grade.toFixed(1)} → ${after.grade.toFixed(1)}`;
-    byId("readability").textContent = `${grades} · ${before.words} → ${after.words} words`;
-  } else if (!isRewritten) byId("readability").textContent = "";
-  return Boolean(figures) || !isRewritten;
-}
-
-async function updateReadability() {
-  if (drawReadability()) return;
-  try {
-    await fetchFigures(...shownTexts());
-    drawReadability();
-  } catch {
-    byId("readability").textContent = "";
-  }
-}
-
-function showProgress(message) {
-  byId("results").setAttribute("aria-busy", String(Boolean(message)));
-  byId("go").textContent = message ? "Working…" : "Simplify";
-  if (!message && document.activeElement === byId("stop")) byId("go").focus();
-  byId("stop").hidden = !message;
-  byId("doing").textContent = message ?? "";
-  if (message) announce(message);
-}
-
-function showStrength() {
-  const value = Number(byId("strength").value);
-  const name = value < 0.34 ? "light" : value < 0.67 ? "medium" : "strong";
-  byId("strength-name").textContent = name;
-  byId("strength").setAttribute("aria-valuetext", `${name}, ${Math.round(value * 100)} of 100`);
-}
-
-// Arrow keys change the slider many times in a row: wait for the last change.
-let strengthTimer = 0;
-function strengthChanged() {
-  clearTimeout(strengthTimer);
-  if (sentences.length) strengthTimer = setTimeout(simplify, 300);
+async function goHome() {
+  const saved = work.closeDraft();
+  byId("text").focus();
+  await saved;
+  showDocuments();
 }
 
 function useExample() {
   const text = byId("text").value.trim();
   if (text && text !== EXAMPLE && !confirm("Replace your text with the example?")) return;
   byId("text").value = EXAMPLE;
+  store.keepTypedText(EXAMPLE);
   byId("text").focus();
 }
 
+async function exportAs(format) {
+  const draft = work.currentDraft(), name = `${draft.title}.${format}`;
+  // A pasted text is written as it was pasted, with its own line breaks.
+  if (format === "txt" && !draft.original) return download(name, new Blob([draft.text], { type: "text/plain;charset=utf-8" }));
+  const bytes = draft.original?.format === format ? draft.bytes ?? (await store.fileOf(draft.id)) : null;
+  download(name, await exported(draft, format, bytes ?? null));
+}
+
+function exportPlan() {
+  const draft = work.currentDraft();
+  download(`${draft.title}.jsonl`, new Blob([asPlans(draft)], { type: "application/jsonl" }));
+}
+
+function showUnreviewed() {
+  const left = unreviewedCount(work.currentDraft());
+  byId("export-note").textContent = left ? `${counted(left, "changed sentence")} not reviewed yet.` : "Everything is reviewed.";
+}
+
 async function copyText() {
-  try {
-    await copy(asText(sentences, trailing + restText()));
-    announce("Copied.");
-    byId("copy").textContent = "Copied";
-    setTimeout(() => (byId("copy").textContent = "Copy"), 1500);
-  } catch (error) {
-    showError({ message: "The text could not be copied.", hint: error.message });
-  }
+  await copy(work.currentDraft().text);
+  announce("Copied.");
+  byId("saved").textContent = "Copied";
 }
 
-function on(id, event, action) {
-  byId(id).addEventListener(event, action);
+function showSide(side) {
+  byId("sheet").dataset.side = side;
+  for (const name of ["source", "target"]) byId(`show-${name}`).setAttribute("aria-pressed", String(name === side));
 }
 
-function withoutSubmit(action) {
-  return (event) => {
-    event.preventDefault();
-    action();
-  };
-}
+const on = (id, event, action) => byId(id).addEventListener(event, action);
 
-on("ask", "submit", withoutSubmit(simplify));
-on("key-form", "submit", withoutSubmit(submitKey));
-on("text", "keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) withoutSubmit(simplify)(event);
+on("ask", "submit", (event) => {
+  event.preventDefault();
+  attempt(() => openText(byId("text").value, "simplify"));
 });
-on("stop", "click", () => run?.abort());
-on("continue", "click", () => {
-  process(rest, false);
-  byId("stop").focus(); // the Continue button is hidden now
+on("diagnose", "click", () => attempt(() => openText(byId("text").value, "diagnose")));
+on("text", "input", ({ target }) => store.keepTypedText(target.value));
+on("text", "keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("ask").requestSubmit();
+});
+on("open-file", "change", ({ target }) => {
+  const [file] = target.files;
+  if (file) attempt(() => openOneFile(file)).then(() => (target.value = ""));
+});
+addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
+addEventListener("drop", (event) => {
+  const [file] = event.dataTransfer?.files ?? [];
+  if (!file) return;
+  event.preventDefault();
+  attempt(() => openOneFile(file));
 });
 on("example", "click", useExample);
-on("strength", "input", showStrength);
-on("strength", "change", strengthChanged);
-on("copy", "click", copyText);
-on("export-text", "click", () => download("redraft.txt", asText(sentences, trailing + restText()), "text/plain"));
-on("export-plan", "click", () => download("redraft.jsonl", asPlan(sentences), "application/jsonl"));
-on("export-html", "click", () => download("redraft.html", asHtml(sentences, trailing + restText()), "text/html"));
-// The browser asks before the user leaves a page with results.
-addEventListener("beforeunload", (event) => sentences.length && event.preventDefault());
-showStrength();
+on("home", "click", goHome);
+on("title", "change", ({ target }) => work.rename(target.value));
+on("undo", "click", work.undo);
+on("redo", "click", work.redo);
+on("stop", "click", work.stop);
+on("continue", "click", () => {
+  work.resume();
+  byId("stop").focus(); // the Continue button is hidden now
+});
+on("simplify", "click", work.startSimplifying);
+on("accept", "click", () => work.decideReview("accept"));
+on("reject", "click", () => work.decideReview("reject"));
+on("previous-sentence", "click", () => work.step(-1));
+on("next-sentence", "click", () => work.step(1));
+on("accept-safe", "click", work.acceptSafe);
+on("export-menu", "click", ({ target }) => target.matches("button") && (byId("export-menu").open = false));
+on("export-menu", "toggle", () => byId("export-menu").open && showUnreviewed());
+for (const format of FORMATS) on(`export-${format}`, "click", () => attempt(() => exportAs(format)));
+on("export-plan", "click", exportPlan);
+on("copy", "click", () => copyText().catch(showError));
+on("print", "click", () => print());
+for (const side of ["source", "target"]) on(`show-${side}`, "click", () => showSide(side));
+
+on("strength", "input", () => {
+  const { value } = byId("strength");
+  byId("strength-name").textContent = value < 0.34 ? "light" : value < 0.67 ? "medium" : "strong";
+});
+// Arrow keys change the slider many times in a row: wait for the last change.
+let strengthTimer = 0;
+on("strength", "change", () => {
+  clearTimeout(strengthTimer);
+  const change = () => work.changeSettings("change the strength", { strength: Number(byId("strength").value) });
+  if (work.currentDraft()) strengthTimer = setTimeout(change, 300);
+});
+on("target", "change", ({ target }) => {
+  localStorage.setItem("redraft.target", target.value);
+  work.redrawFigures();
+});
+on("autosave", "change", ({ target }) => {
+  store.switchAutosave(target.checked);
+  if (work.currentDraft()) work.saveNow();
+});
+on("shortcuts", "change", ({ target }) => localStorage.setItem("redraft.shortcuts", target.checked ? "on" : "off"));
+
+for (const name of ["lists", "help"]) {
+  on(`${name}-open`, "click", () => byId(name).showModal());
+  on(`${name}-close`, "click", () => byId(name).close());
+}
+on("lists-open", "click", () => (byId("lists-apply").hidden = !work.currentDraft()));
+on("lists-apply", "click", () => {
+  byId("lists").close();
+  attempt(async () => work.changeSettings("apply the lists", readLists()));
+});
+
+// A menu closes when the focus or a click goes elsewhere, and with Escape.
+for (const menu of document.querySelectorAll("details.menu")) {
+  const closeIfOutside = ({ target }) => menu.open && !menu.contains(target) && (menu.open = false);
+  document.addEventListener("pointerdown", closeIfOutside);
+  document.addEventListener("focusin", closeIfOutside);
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  });
+}
+
+const SHORTCUTS = {
+  n: () => work.step(1), j: () => work.step(1), p: () => work.step(-1), k: () => work.step(-1),
+  a: () => work.decideReview("accept"), r: () => work.decideReview("reject"), "?": () => byId("help").showModal(),
+};
+
+function onKey(event) {
+  const isTyping = event.target.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=file])");
+  if (isTyping || !work.currentDraft() || document.querySelector("dialog[open]")) return;
+  const key = event.key.toLowerCase(), isCommand = event.ctrlKey || event.metaKey;
+  const command = { z: event.shiftKey ? work.redo : work.undo, y: work.redo }[key];
+  const shortcut = byId("shortcuts").checked && !event.altKey ? SHORTCUTS[key] : null;
+  const act = isCommand ? command : shortcut;
+  if (act) {
+    event.preventDefault();
+    act();
+  } else if (event.key === "Escape" && selection()) work.leavePanel();
+}
+
+addEventListener("keydown", onKey);
+// Escape in a text box of the panel goes back to the text, too.
+on("panel", "keydown", (event) => event.key === "Escape" && event.target.matches("input, textarea") && work.leavePanel());
+addEventListener("visibilitychange", work.flush);
+store.onOpenedElsewhere(async (id) => {
+  if (work.currentDraft()?.id !== id) return;
+  await goHome();
+  showError(problem("This document was opened in another tab.", "Work on it there, or open it here again."));
+});
+// Without autosave, the browser asks before the user leaves a document.
+addEventListener("beforeunload", (event) => work.currentDraft() && !store.autosaves() && event.preventDefault());
+
+byId("autosave").checked = store.autosaves();
+byId("shortcuts").checked = localStorage.getItem("redraft.shortcuts") !== "off";
+byId("target").value = localStorage.getItem("redraft.target") ?? "";
+byId("text").value = store.typedText();
+loadLists();
+work.showSettings();
+const lastId = store.openId();
+if (!lastId || !(await reopen(lastId).catch(() => false))) showDocuments();
+document.body.dataset.ready = "";

@@ -1,6 +1,6 @@
 // "Steps of the search": the beam search for one sentence, step by step.
-import { byId, el, post, ServiceError } from "./common.js";
-import { simplifyRequest } from "./sentences.js";
+import { byId, el } from "./dom.js";
+import { post, ServiceError } from "./requests.js";
 import { describe } from "./words.js";
 
 const SHOWN = 8; // nodes of a row that are shown at first
@@ -12,10 +12,10 @@ let expanded = new Set(); // rows that show all nodes
 let timer = null;
 let request = null;
 
-export async function showSearch(sentence) {
+export async function showSearch({ sentence, request: plan }) {
   request?.abort();
   const controller = (request = new AbortController());
-  edits = sentence.toPlan().edits;
+  edits = plan.edits;
   steps = [];
   byId("search-source").textContent = sentence.source;
   byId("search-edits").replaceChildren(...edits.map((edit, i) => el("li", {}, chip(i), " ", describe(edit))));
@@ -23,7 +23,7 @@ export async function showSearch(sentence) {
   draw();
   byId("search-view").showModal();
   try {
-    const answer = await post("/v1/simplify", simplifyRequest([sentence], { trace: true }), controller.signal);
+    const answer = await post("/v1/simplify", { sentences: [{ space: sentence.space, ...plan }], trace: true }, controller.signal);
     start(answer.sentences[0]);
   } catch (error) {
     if (error.name === "AbortError") return;

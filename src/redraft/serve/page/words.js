@@ -19,6 +19,12 @@ export function describe(edit) {
   return edit.delete ? `delete ${edit.delete}` : `${edit.substitute} → ${edit.with.join(" / ")}`;
 }
 
+// A replacement that was done, with the one target that the text has.
+export function withUsedTarget(edit, text) {
+  const used = edit.status === "satisfied" && edit.substitute ? edit.with.find((target) => hasPhrase(text, target)) : null;
+  return used ? { ...edit, with: [used] } : edit;
+}
+
 const PLAN_KEYS = ["insert", "delete", "substitute", "split", "with", "weight", "span", "probability", "note"];
 
 // An edit in the format of plan files, which does not allow other keys such as the status.
@@ -39,6 +45,26 @@ export function spanOf(edit, words) {
   const matches = (at) => phrase.every((word, i) => words[at + i]?.text.toLowerCase() === word);
   const at = words.findIndex((_, i) => matches(i));
   return at < 0 ? null : [words[at].start, words[at + phrase.length - 1].end];
+}
+
+// The words of a sentence that has no plan yet.
+export function wordsOf(source) {
+  let at = 0;
+  return tokens(source).flatMap((text) => {
+    const start = at;
+    at += lengthOf(text);
+    return text.trim() ? [{ text, start, end: at, choices: [] }] : [];
+  });
+}
+
+export const isWord = (text) => /[\p{L}\p{N}]/u.test(text);
+export const lengthOf = (text) => Array.from(text).length;
+
+// Whether a phrase occurs in a text as whole words, in any case.
+export function hasPhrase(text, phrase) {
+  const fold = (words) => ` ${words.map((word) => word.toLowerCase()).join(" ")} `;
+  const wordsIn = (content) => tokens(content).filter((token) => token.trim());
+  return fold(wordsIn(text)).includes(fold(wordsIn(phrase)));
 }
 
 const tokens = (text) => text.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*|\s+|[^\p{L}\p{N}\s]/gu) ?? [];
@@ -99,13 +125,36 @@ function mergeRuns(steps) {
   return runs;
 }
 
-// Splits a text at line breaks, which no sentence crosses, so that the first part can be read while the rest is
-// processed. The parts joined are the text.
-export function splitIntoParts(text, size = 500) {
-  const parts = [""];
-  for (const line of text.split(/(?=\n)/)) {
-    if (parts.at(-1).trim() && parts.at(-1).length + line.length > size) parts.push("");
-    parts[parts.length - 1] += line;
+// The changes between two texts: what was removed at `start` to `end` of the first, and inserted instead.
+export function changesOf(before, after) {
+  const changes = [];
+  let at = 0, current = null;
+  for (const { kind, text } of diff(before, after)) {
+    if (kind === "same") {
+      at += lengthOf(text);
+      current = null;
+      continue;
+    }
+    if (!current) changes.push((current = { start: at, end: at, removed: "", inserted: "" }));
+    if (kind === "ins") current.inserted += text;
+    else {
+      current.removed += text;
+      at += lengthOf(text);
+      current.end = at;
+    }
   }
-  return parts;
+  return changes;
 }
+
+// A text with some changes.
+export function withChanges(before, changes) {
+  const text = slicer(before);
+  let at = 0, result = "";
+  for (const { start, end, inserted } of changes) {
+    result += text(at, start) + inserted;
+    at = end;
+  }
+  return result + text(at, Infinity);
+}
+
+export const sameChange = (a, b) => a.start === b.start && a.end === b.end && a.inserted === b.inserted;
