@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # of mallopt
-_LARGE_BLOCK = 1 << 20  # bytes
+_LARGE_BLOCK = 1 << 22  # bytes
 _MESSAGES = ("DefaultCPUAllocator", "not enough memory", "std::bad_alloc")  # RuntimeErrors of torch on a CPU
 
 
