@@ -10,7 +10,7 @@ from torch import Tensor
 
 from redraft.decode.rewriter_network import RewriterNetwork
 
-_ROWS, _ROWS_GPU = 256, 8192
+_ROWS, _ROWS_GPU = 64, 8192
 IGNORED = -100  # a target that is padding, as in transformers
 
 
@@ -80,7 +80,7 @@ def encoder_decoder(model: Any) -> EncoderDecoder:
 
 def row_parts(rows: Tensor) -> Sequence[Tensor]:
     """(batch, token, …) → (row, …) in parts: the scores of all tokens take 64 KB a row."""
-    return rows.flatten(0, 1).split(_ROWS_GPU if rows.is_cuda else _ROWS)
+    return torch.split(rows.flatten(0, 1), _ROWS_GPU if rows.is_cuda else _ROWS)
 
 
 def shifted(model: Any, targets: Tensor) -> Tensor:
