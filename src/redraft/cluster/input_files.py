@@ -44,7 +44,8 @@ class InputFile:
 class Piece:
     """Consecutive rows of one file: bytes `start` to `end` of a text file, rows `start` to `end` of a Parquet file."""
 
-    path: str
+    path: str  # absolute: processes may start in another folder
+    name: str  # the path as it was given
     format: FileFormat
     whole: bool  # the file is one row: a document
     line: int  # number of the first row in its file, from 1
@@ -80,7 +81,9 @@ def open_file_system(path: str) -> tuple[pafs.FileSystem, str]:
     try:
         found: tuple[pafs.FileSystem, str] = pafs.FileSystem.from_uri(path)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: {_reason(error)}.", "Give a path, or an address such as s3://bucket/folder.") from None
+        raise ConfigError(
+            f"{path}: {_reason(error)}.", "Give a path, or an address such as s3://bucket/folder."
+        ) from None
     return found
 
 
@@ -120,7 +123,9 @@ def _remote_matches(pattern: str) -> Iterator[str]:
             return
         entries = file_system.get_file_info(pafs.FileSelector(path, recursive=wildcard is not None))
     except OSError as error:
-        raise CorpusError(f"{pattern} cannot be read: {_reason(error)}.", "Check the address and your permissions.") from None
+        raise CorpusError(
+            f"{pattern} cannot be read: {_reason(error)}.", "Check the address and your permissions."
+        ) from None
     wanted = f"{path}{pattern[len(base) :]}"
     for entry in entries:
         if entry.type == pafs.FileType.File and (wildcard is None or fnmatch.fnmatchcase(entry.path, wanted)):
@@ -128,7 +133,11 @@ def _remote_matches(pattern: str) -> Iterator[str]:
 
 
 def read_corpus(
-    paths: Sequence[str], *, rows_per_part: int = ROWS_PER_PART, documents: bool = False, unreadable: Unreadable = "raise"
+    paths: Sequence[str],
+    *,
+    rows_per_part: int = ROWS_PER_PART,
+    documents: bool = False,
+    unreadable: Unreadable = "raise",
 ) -> Corpus:
     """Reads every file once: its digest, its rows, and where its parts begin.
 
@@ -158,6 +167,7 @@ def format_of(path: str) -> FileFormat:
 def _scan(path: str, rows_per_part: int, documents: bool) -> tuple[InputFile, list[Piece]]:
     file_format = format_of(path)
     whole = documents and file_format == "text"
+    place = path if "://" in path else os.path.abspath(path)
     try:
         file_system, inner = open_file_system(path)
         if file_system.get_file_info(inner).type != pafs.FileType.File:
@@ -176,8 +186,8 @@ def _scan(path: str, rows_per_part: int, documents: bool) -> tuple[InputFile, li
                 ranges = list(_line_ranges(lengths, rows_per_part))
     except (OSError, ValueError, pa.ArrowException, RedraftError) as error:
         reason = _reason(error)
-        return InputFile(path, 0, 1, error=reason), [Piece(path, file_format, whole, 1, 1, 0, 0, reason)]
-    pieces = [Piece(path, file_format, whole, *one) for one in ranges]
+        return InputFile(path, 0, 1, error=reason), [Piece(place, path, file_format, whole, 1, 1, 0, 0, reason)]
+    pieces = [Piece(place, path, file_format, whole, *one) for one in ranges]
     return InputFile(path, hashed.size, sum(piece.rows for piece in pieces), hashed.hexdigest()), pieces
 
 

@@ -89,7 +89,7 @@ def _rows(piece: Piece, column: str | None) -> Iterator[InputRow]:
 def _text_row(piece: Piece, at: int, raw: bytes) -> InputRow:
     place = _place(piece, at)
     try:
-        text = decode_utf8(raw, piece.path, piece.line + at)
+        text = decode_utf8(raw, piece.name, piece.line + at)
         EditPlan(text)  # refuses what no text may contain
     except RedraftError as error:
         return InputRow(place, error=str(_with_place(error, piece, at)))
@@ -106,7 +106,7 @@ def _json_rows(piece: Piece, data: bytes, column: str | None) -> Iterator[InputR
             return
         place = _place(piece, at)
         if isinstance(found, PlanError):
-            problem = PlanError(found.problem, found.hint, field=found.field).at(path=piece.path, line=piece.line + at)
+            problem = PlanError(found.problem, found.hint, field=found.field).at(path=piece.name, line=piece.line + at)
             yield InputRow(place, error=str(problem))
         else:  # a blank line is an empty text, so that rows and lines have the same numbers
             yield _named(found, place) if found else InputRow(place, "")
@@ -170,10 +170,12 @@ def _named(row: InputRow, place: str) -> InputRow:
 
 
 def _place(piece: Piece, at: int) -> str:
-    return piece.path if piece.whole else f"{piece.path}:{piece.line + at}"
+    return piece.name if piece.whole else f"{piece.name}:{piece.line + at}"
 
 
 def _with_place(error: RedraftError, piece: Piece, at: int) -> RedraftError:
     if isinstance(error, PlanError):
-        return error.at(path=piece.path, line=piece.line + at)
-    return error if isinstance(error, CorpusError) else RedraftError(f"{_place(piece, at)}: {error.problem}", error.hint)
+        return error.at(path=piece.name, line=piece.line + at)
+    return (
+        error if isinstance(error, CorpusError) else RedraftError(f"{_place(piece, at)}: {error.problem}", error.hint)
+    )

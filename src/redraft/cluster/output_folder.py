@@ -60,7 +60,8 @@ class OutputFolder:
             self._check_empty()
         elif not resume:
             raise ConfigError(
-                f"--out {self.path} has the results of an earlier run.", "Add --resume to continue it, or choose another folder."
+                f"--out {self.path} has the results of an earlier run.",
+                "Add --resume to continue it, or choose another folder.",
             )
         else:
             _check_same(found, wanted, self.path)
@@ -89,7 +90,9 @@ class OutputFolder:
         If a process was killed while it wrote a committed file again, the file has both kinds of checkpoint and may be
         damaged: both are removed.
         """
-        pending = {name.removesuffix(_PENDING): path for name, path in self._named("checkpoint") if name.endswith(_PENDING)}
+        pending = {
+            name.removesuffix(_PENDING): path for name, path in self._named("checkpoint") if name.endswith(_PENDING)
+        }
         committed = {name: path for name, path in self._named("checkpoint") if not name.endswith(_PENDING)}
         for name in sorted(pending.keys() & committed.keys()):
             self._file_system.delete_file(committed.pop(name))
@@ -110,9 +113,7 @@ class OutputFolder:
                     f"{self.results} has no file {name}, whose rows are finished.", "Run the command in a new folder."
                 )
         if rows != corpus.rows:
-            raise ConfigError(
-                f"{self.path} has {rows:,} of {corpus.rows:,} rows.", "Rerun the command with --resume."
-            )
+            raise ConfigError(f"{self.path} has {rows:,} of {corpus.rows:,} rows.", "Rerun the command with --resume.")
 
     def result_files(self) -> list[str]:
         return sorted(self._files("results"))
@@ -148,7 +149,9 @@ class OutputFolder:
         if info.type == pafs.FileType.File:
             raise ConfigError(f"--out {self.path} is a file.", "Name a folder.")
         if info.type == pafs.FileType.Directory and self._file_system.get_file_info(pafs.FileSelector(self._inner)):
-            raise ConfigError(f"--out {self.path} is not empty and has no {_MANIFEST}.", "Choose an empty or a new folder.")
+            raise ConfigError(
+                f"--out {self.path} is not empty and has no {_MANIFEST}.", "Choose an empty or a new folder."
+            )
 
     def _write(self, path: str, data: bytes) -> None:
         with self._file_system.open_output_stream(path) as file:

@@ -162,15 +162,11 @@ def _is_rewritten(text: Text | RedraftError, task: Task) -> bool:
     return not isinstance(text, RedraftError) and (task == "documents" or bool(_source(text).strip()))
 
 
-def _row_of(
-    text: Text, outcome: Outcome | RedraftError, to_row: Callable[[Outcome], dict[str, Any]]
-) -> dict[str, Any]:
+def _row_of(text: Text, outcome: Outcome | RedraftError, to_row: Callable[[Outcome], dict[str, Any]]) -> dict[str, Any]:
     return error_row(_source(text), outcome) if isinstance(outcome, RedraftError) else to_row(outcome)
 
 
-def _document(
-    sentences: Sequence[Sentence], results: Iterator[Result | RedraftError]
-) -> Document | RedraftError:
+def _document(sentences: Sequence[Sentence], results: Iterator[Result | RedraftError]) -> Document | RedraftError:
     """The document, or the errors of its sentences: a document with a sentence left out would be wrong."""
     own = [next(results) for sentence in sentences if sentence.text]
     errors = [f"sentence {number}: {one}" for number, one in enumerate(own, 1) if isinstance(one, RedraftError)]
