@@ -25,6 +25,7 @@ from redraft.cli.common_options import (
     Threads,
     TrustRemoteCode,
 )
+from redraft.cli.console import AT_RISK, OK, SKIPPED, parallel_number, say, whole_number
 from redraft.cli.corpus_command import (
     ClusterOptions,
     Column,
@@ -38,7 +39,6 @@ from redraft.cli.corpus_command import (
     require_out,
     run_on_cluster,
 )
-from redraft.cli.console import AT_RISK, OK, SKIPPED, parallel_number, say, whole_number
 from redraft.cli.document_output import DocumentOutput, is_document_file, read_document_file
 from redraft.cli.explain_format import format_explanation
 from redraft.cli.input_lines import count_lines, open_lines, read_document, reads_standard_input, sentence_lines

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import ray
 
@@ -27,7 +28,8 @@ class Processes:
 
         A process that does not fit would wait without a message: this is an error.
         """
-        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        alive: Any = ray.nodes
+        nodes = [node["Resources"] for node in alive() if node["Alive"]]
         on_gpu = device != "cpu" and any(node.get("GPU", 0) for node in nodes)
         if device not in (None, "cpu", "cuda"):
             raise ConfigError(f"--device {device} cannot be chosen on Ray, which assigns GPUs.", "Use cpu or cuda.")
@@ -63,7 +65,7 @@ def connect() -> Iterator[None]:
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # alarming lines on standard error about nothing
-    options = {"logging_level": logging.ERROR, "log_to_driver": False}
+    options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     try:
         if os.environ.get("RAY_ADDRESS"):
             ray.init(**options)

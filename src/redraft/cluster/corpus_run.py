@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ray.data import ActorPoolStrategy, DataContext, Dataset, read_datasource
+from ray.data import ActorPoolStrategy, DataContext, read_datasource
 from ray.data.checkpoint import CheckpointConfig
 from ray.exceptions import RayError
 
@@ -21,8 +21,7 @@ from redraft.cluster.simplify_batches import SimplifyBatches
 from redraft.errors import RedraftError
 from redraft.files import is_disk_full
 
-# Of the process that rewrites a part, counted over its whole life. A text that ends the process must not end it for ever.
-_TRIES = 4
+_TRIES = 4  # of a part whose process dies: a text may be what ends it
 _PARTS_AHEAD = 2  # for each process: one that is rewritten, and one that waits
 
 
@@ -74,16 +73,9 @@ def run_corpus(run: CorpusRun) -> CorpusSummary:
 def _rewrite(
     source: CorpusParts, tasks: int, sink: ResultFiles, processes: Processes, arguments: Mapping[str, Any]
 ) -> None:
-    # Reading and writing take little time, and must not wait for a CPU: the processes that rewrite may have all of them.
+    # Reading and writing take little time and must not wait for a CPU: the others may have all of them.
     parts = read_datasource(source, override_num_blocks=tasks, num_cpus=0, concurrency=processes.count + 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Ray has no other name for the number of tries
-        dataset = _mapped(parts, processes, arguments)
-    dataset.write_datasink(sink, ray_remote_args={"num_cpus": 0}, concurrency=processes.count + 1)
-
-
-def _mapped(parts: Dataset, processes: Processes, arguments: Mapping[str, Any]) -> Dataset:
-    return parts.map_batches(
+    dataset = parts.map_batches(
         SimplifyBatches,
         fn_constructor_kwargs={**arguments, "column": "source"},
         batch_size=None,
@@ -94,6 +86,7 @@ def _mapped(parts: Dataset, processes: Processes, arguments: Mapping[str, Any]) 
         num_gpus=processes.gpus,
         max_task_retries=_TRIES - 1,
     )
+    dataset.write_datasink(sink, ray_remote_args={"num_cpus": 0}, concurrency=processes.count + 1)
 
 
 @contextmanager
@@ -106,7 +99,10 @@ def _context(run: CorpusRun) -> Iterator[None]:
     context.enable_progress_bars = run.progress
     context.print_on_execution_start = False
     logging.getLogger("ray.data").setLevel(logging.ERROR)
-    with DataContext.current(context):
+    with DataContext.current(context), warnings.catch_warnings():
+        # Ray has no other name for the number of tries; and it advises to divide a corpus of one part.
+        warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
+        warnings.filterwarnings("ignore", "The maximum number of concurrent tasks")
         yield
 
 

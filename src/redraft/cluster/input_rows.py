@@ -148,7 +148,7 @@ def _row_of(obj: object, column: str | None) -> InputRow:
     elif name is None or name not in obj:
         raise PlanError(
             f"the row has no {shown(column) if column else 'text'}.",
-            f"Name the field of the text with --column, or call it {', '.join(TEXT_COLUMNS[:-1])} or {TEXT_COLUMNS[-1]}.",
+            f"Name its field with --column, or call it {', '.join(TEXT_COLUMNS[:-1])} or {TEXT_COLUMNS[-1]}.",
         )
     else:
         return InputRow(row_id, EditPlan(obj[name]).source)

@@ -53,7 +53,7 @@ class SimplifyBatches:
             self.simplifier = make(device=device) if make else Simplifier(model, device=device, **settings)
         self._column, self._task = column, task
         size = batch_size or default_batch_size(self.simplifier.redrafter.model)
-        self._options = {"batch_size": size, "window": max(1, _SORTED_TOGETHER // size)}
+        self._options: dict[str, Any] = {"batch_size": size, "window": max(1, _SORTED_TOGETHER // size)}
 
     def __call__(self, batch: pa.Table | Mapping[str, Sequence[Any]]) -> pa.Table:
         table = batch if isinstance(batch, pa.Table) else pa.table({name: list(batch[name]) for name in batch})
@@ -72,14 +72,18 @@ class SimplifyBatches:
 
     def _rows(self, texts: Sequence[Text | RedraftError], sources: Sequence[str | None]) -> Iterator[dict[str, Any]]:
         rewrite = {"sentences": self._sentences, "documents": self._documents, "plans": self._plans}[self._task]
-        rows = iter(rewrite([text for text in texts if _is_rewritten(text, self._task)]))
+        wanted = [text for text in texts if not isinstance(text, RedraftError) and self._is_rewritten(text)]
+        rows = iter(rewrite(wanted))
         for text, source in zip(texts, sources, strict=True):
             if isinstance(text, RedraftError):
                 yield error_row(source, text)
-            elif not _is_rewritten(text, self._task):
+            elif not self._is_rewritten(text):
                 yield empty_row(text if isinstance(text, EditPlan) else EditPlan(text))
             else:
                 yield next(rows)
+
+    def _is_rewritten(self, text: Text) -> bool:
+        return self._task == "documents" or bool(_source(text).strip())
 
     def _sentences(self, texts: Sequence[Text]) -> list[dict[str, Any]]:
         outcomes = each(texts, lambda some: list(self.simplifier.pipe(some, on_error="return", **self._options)))
@@ -109,8 +113,10 @@ class SimplifyBatches:
         ]
 
     def _spelled(self, texts: Sequence[str], spelling: Spelling | None) -> list[Result | RedraftError]:
-        options = {**self._options, "spelling": self.simplifier.spelling or spelling}
-        return each(texts, lambda some: list(self.simplifier.pipe(some, on_error="return", **options)))
+        own = self.simplifier.spelling or spelling
+        return each(
+            texts, lambda some: list(self.simplifier.pipe(some, on_error="return", spelling=own, **self._options))
+        )
 
 
 def assigned_resources() -> tuple[int | None, str | None]:
@@ -119,14 +125,15 @@ def assigned_resources() -> tuple[int | None, str | None]:
 
     if not ray.is_initialized() or ray.get_runtime_context().get_actor_id() is None:
         return None, None
-    assigned = ray.get_runtime_context().get_assigned_resources()
+    context: Any = ray.get_runtime_context()
+    assigned = context.get_assigned_resources()
     return max(1, int(assigned.get("CPU", 1))), "cuda" if assigned.get("GPU", 0) > 0 else "cpu"
 
 
 def each(
     items: Sequence[Item], work: Callable[[Sequence[Item]], Sequence[Outcome | RedraftError]]
 ) -> list[Outcome | RedraftError]:
-    """The outcome of each item. After an error, each half is tried separately, so that only the items at fault have one.
+    """The outcome of each item. After an error, each half is tried separately: only the items at fault have one.
 
     Errors of settings are raised: they are the same for every item.
     """
@@ -156,10 +163,6 @@ def _row_text(source: str | None, plan: str | None, error: str | None) -> Text |
 
 def _source(text: Text) -> str:
     return text.source if isinstance(text, EditPlan) else text
-
-
-def _is_rewritten(text: Text | RedraftError, task: Task) -> bool:
-    return not isinstance(text, RedraftError) and (task == "documents" or bool(_source(text).strip()))
 
 
 def _row_of(text: Text, outcome: Outcome | RedraftError, to_row: Callable[[Outcome], dict[str, Any]]) -> dict[str, Any]:
