@@ -21,7 +21,7 @@ from redraft.cluster.simplify_batches import SimplifyBatches
 from redraft.errors import RedraftError
 from redraft.files import is_disk_full
 
-_TRIES = 4  # of a part whose process dies: a text may be what ends it
+_TRIES = 20  # of a part whose process dies; a text that ends it is found in four, see attempts.py
 _PARTS_AHEAD = 2  # for each process: one that is rewritten, and one that waits
 
 
@@ -64,7 +64,7 @@ def run_corpus(run: CorpusRun) -> CorpusSummary:
             processes = Processes.of_cluster(run.processes, run.threads, run.device, most=tasks)
             sink = ResultFiles(run.out.results, run.result_format)
             with _failures(run.out), _context(run):
-                _rewrite(source, tasks, sink, processes, run.arguments)
+                _rewrite(source, tasks, sink, processes, {**run.arguments, "attempts": run.out.attempts})
             summary = CorpusSummary(run.corpus.rows, len(done), sink.counts)
     run.out.check_finished(run.corpus)
     return summary
