@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 
 from redraft.cluster.input_files import Corpus, open_file_system
 from redraft.errors import ConfigError, shown
-from redraft.files import is_disk_full
+from redraft.files import is_disk_full, lock_file
 
 ID_COLUMN = "row"
 _PENDING = ".pending"
@@ -80,6 +80,16 @@ class OutputFolder:
                 self._file_system.delete_file(probe)
             if found is None:
                 self._write(f"{self._inner}/{_MANIFEST}", json.dumps(wanted, indent=1, ensure_ascii=False).encode())
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """No second command may write here; only a folder of this machine can be locked."""
+        if "://" in self.path:
+            yield
+            return
+        with open(f"{self._inner}/{_MANIFEST}", "rb") as file:
+            lock_file(file, self.path)
+            yield
 
     def finished_rows(self) -> np.ndarray[Any, Any]:
         """The sorted numbers of the rows in committed result files. Remains of a stopped run are removed first."""

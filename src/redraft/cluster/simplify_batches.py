@@ -41,7 +41,7 @@ class SimplifyBatches:
     `task` says what a row is: a sentence, a document of several sentences, or a sentence that is only planned.
     `make` is a function that makes the simplifier for a device; by default it is `Simplifier`. `settings` are those of
     `Simplifier`. `attempts` is a folder for marks of batches whose process died: a text that ends every process is
-    found, if the rows have numbers in the column `row`. A wrong setting ends the job, because no row could be rewritten.
+    found, if the rows have numbers in the column `row`. A wrong setting ends the job: no row could be rewritten.
     """
 
     def __init__(
