@@ -18,7 +18,7 @@ from fastapi.testclient import TestClient
 
 from free_ports import free_port
 from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
-from redraft.cli.served_models import default_batch
+from redraft.serve.served_models import default_batch
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.errors import ConfigError
 from redraft.models import bundled
