@@ -19,7 +19,7 @@ from redraft.errors import CorpusError
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # The longer marks come first: UTF-32 in little-endian order begins like UTF-16.
 _BOMS = ((b"\xff\xfe\0\0", "UTF-32"), (b"\0\0\xfe\xff", "UTF-32"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
-_DIGITS = 16  # of a digest
+DIGITS = 16  # of a digest
 # Files that do not define a model: cards, logs, plots, optimizer states, and weights for other libraries.
 _IGNORED = (".md", ".log", ".jsonl", ".svg", ".pt", ".h5", ".msgpack", ".onnx", ".ot")
 _REPORT = "training.json"
@@ -109,13 +109,13 @@ def decode_utf8(raw: bytes, path: str, line: int) -> str:
 
 def digest(data: bytes) -> str:
     """A shortened SHA-256 that identifies a file in a report."""
-    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+    return hashlib.sha256(data).hexdigest()[:DIGITS]
 
 
 def file_digest(path: Path) -> str:
     """The digest of a file, which is read in parts."""
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:_DIGITS]
+        return hashlib.file_digest(file, "sha256").hexdigest()[:DIGITS]
 
 
 def folder_digest(folder: Path) -> str:
@@ -129,4 +129,4 @@ def folder_digest(folder: Path) -> str:
         if path.is_file() and not ignored:
             with open(path, "rb") as file:
                 total.update(path.name.encode() + b"\0" + hashlib.file_digest(file, "sha256").digest())
-    return total.hexdigest()[:_DIGITS]
+    return total.hexdigest()[:DIGITS]

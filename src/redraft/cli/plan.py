@@ -6,9 +6,10 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -29,6 +30,19 @@ from redraft.cli.common_options import (
     TrustRemoteCode,
 )
 from redraft.cli.console import OK, say
+from redraft.cli.corpus_command import (
+    ClusterOptions,
+    Column,
+    On,
+    ResultFormat,
+    RowsPerFile,
+    absolute_paths,
+    check_cluster_options,
+    option_file_digest,
+    planner_digest,
+    require_out,
+    run_on_cluster,
+)
 from redraft.cli.input_lines import binary_stream, open_lines, reads_standard_input, source_of
 from redraft.cli.plan_review import add_plan_files
 from redraft.cli.planner_options import load_planner
@@ -37,7 +51,8 @@ from redraft.errors import ConfigError
 
 if TYPE_CHECKING:
     from redraft.plan.edits import EditPlan
-    from redraft.simplify.simplifier import PlannedText
+    from redraft.plan.planner import Planner
+    from redraft.simplify.simplifier import PlannedText, Simplifier
 
     PlanBatch = Callable[[Iterable[str]], Iterator[PlannedText]]
 
@@ -82,6 +97,15 @@ class PredictOptions:
     trust_remote_code: TrustRemoteCode = False
     pickled_weights: PickledWeights = False
 
+    out: Annotated[str | None, option("with --on ray: folder of the results", "DIR")] = None
+    resume: Annotated[bool, option("with --on ray: continue an earlier run in --out")] = False
+    workers: Annotated[str | None, option("with --on ray: processes (default: as many as fit)", "N")] = None
+    threads: Annotated[str | None, option("with --on ray: CPU threads of each process (default: 1)", "N")] = None
+    on: On = None
+    result_format: ResultFormat = None
+    column: Column = None
+    rows_per_file: RowsPerFile = None
+
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractOptions:
@@ -123,6 +147,9 @@ def add_plan(app: typer.Typer) -> None:
 
 def run_predict(options: PredictOptions) -> int:
     """Run the command and return its exit status."""
+    if options.on:
+        return _predict_on_cluster(options)
+    check_cluster_options(options, more=("out", "resume", "workers", "threads"))
     total: Counter[str] = Counter()
     without_edits: list[str] = []
     texts, source = ([], "-") if reads_standard_input(options.texts, options.input) else (options.texts, options.input)
@@ -147,14 +174,41 @@ def run_predict(options: PredictOptions) -> int:
     return OK
 
 
+def _predict_on_cluster(options: PredictOptions) -> int:
+    """The same plans for many files."""
+    if options.texts or options.input in (None, "-"):
+        raise ConfigError("--on ray requires --input.", "Give a path or a quoted pattern: --input 'corpus/*.jsonl'.")
+    out = require_out(options.out)
+    from redraft.decode.model_fingerprint import fingerprint
+
+    settings = {
+        **fingerprint(options.model), "planner": planner_digest(options.planner), "strength": options.strength,
+        "style": options.style, "keep": option_file_digest(options.keep),
+        "glossary": option_file_digest(options.glossary),
+    }  # fmt: skip
+    return run_on_cluster(
+        ClusterOptions(
+            input=str(options.input), out=out, task="plans", result_format=options.result_format,
+            column=options.column, rows_per_file=options.rows_per_file, workers=options.workers,
+            threads=options.threads, device=options.device, resume=options.resume,
+        ),
+        partial(_simplifier_on_device, absolute_paths(options)),
+        settings,
+    )  # fmt: skip
+
+
+def _simplifier_on_device(options: PredictOptions, device: str | None) -> Simplifier:
+    options = replace(options, device=device)
+    planner, planning = load_planner(options)
+    return _simplifier(options, planner, planning)
+
+
 def _load(options: PredictOptions) -> PlanBatch:
     """The function that plans sentences, with the same planner, model and meaning check as `redraft simplify`."""
     planner, planning = load_planner(options)
     from redraft.decode.eight_bit_model import holds_eight_bit_model
-    from redraft.decode.model_loading import fastest_dtype
-    from redraft.decode.redrafter import Redrafter
     from redraft.models import bundled
-    from redraft.simplify.simplifier import PlannedText, Simplifier
+    from redraft.simplify.simplifier import PlannedText
 
     if options.model is None and not holds_eight_bit_model(bundled("rewriter")):
         say("this installation has no bundled model: substitution targets keep the order of the lexicon")
@@ -162,8 +216,16 @@ def _load(options: PredictOptions) -> PlanBatch:
             PlannedText(plan, planner.ineligible_reason(plan.source) if plan.strength == "off" else None)
             for plan in planner.plans(sources, **planning)
         )
+    return _simplifier(options, planner, planning).planned
+
+
+def _simplifier(options: PredictOptions, planner: Planner, planning: dict[str, Any]) -> Simplifier:
+    from redraft.decode.model_loading import fastest_dtype
+    from redraft.decode.redrafter import Redrafter
+    from redraft.simplify.simplifier import Simplifier
+
     redrafter = Redrafter(options.model, device=options.device, dtype=fastest_dtype(options.model, options.device))
-    return Simplifier(redrafter, planner, device=options.device, **planning).planned
+    return Simplifier(redrafter, planner, device=options.device, **planning)
 
 
 def run_extract(options: ExtractOptions) -> int:

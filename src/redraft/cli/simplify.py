@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -26,6 +26,19 @@ from redraft.cli.common_options import (
     TrustRemoteCode,
 )
 from redraft.cli.console import AT_RISK, OK, SKIPPED, parallel_number, say, whole_number
+from redraft.cli.corpus_command import (
+    ClusterOptions,
+    Column,
+    On,
+    ResultFormat,
+    RowsPerFile,
+    absolute_paths,
+    check_cluster_options,
+    option_file_digest,
+    planner_digest,
+    require_out,
+    run_on_cluster,
+)
 from redraft.cli.document_output import DocumentOutput, is_document_file, read_document_file
 from redraft.cli.explain_format import format_explanation
 from redraft.cli.input_lines import count_lines, open_lines, read_document, reads_standard_input, sentence_lines
@@ -68,6 +81,7 @@ examples:
   redraft simplify --strength light --keep names.txt --input complex.txt > simple.txt
   redraft simplify --model scripted:examples/by_hand.json --plan examples/by_hand.jsonl
   redraft simplify --model ./my-model --input complex.txt --plan plans.jsonl --json > results.jsonl
+  redraft simplify --on ray --input 'corpus/*.jsonl' --out simple
 
 A plan file contains one JSON object per line, for example:
   {"source": "They remain old .", "edits": [{"delete": "remain"}, {"insert": "old"}]}
@@ -148,6 +162,11 @@ class SimplifyOptions:
     strict_meaning: Annotated[bool, option("exit with status 3 if a text may not say the same as its source")] = False
     resume: Annotated[bool, option("append the missing lines to an existing --out file")] = False
 
+    on: On = None
+    result_format: ResultFormat = None
+    column: Column = None
+    rows_per_file: RowsPerFile = None
+
     settings: Annotated[
         str | None,
         option(
@@ -188,6 +207,9 @@ def run_simplify(options: SimplifyOptions) -> int:
     settings = options.settings if options.settings is not None else None if scripted else SIMPLIFY_NAME
     config = config_from_flags(options.search, settings)
     batch_size = None if options.batch_size is None else whole_number("--batch-size", options.batch_size)
+    if options.on:
+        return _run_on_cluster(options, config, batch_size)
+    check_cluster_options(options)
     threads, workers = parallel_number("--threads", options.threads), parallel_number("--workers", options.workers)
     plan = None if options.plan in ("none", "predict") else options.plan
     _check_options(options)
@@ -253,6 +275,49 @@ def run_simplify(options: SimplifyOptions) -> int:
     if summary.skipped:
         return SKIPPED
     return AT_RISK if options.strict_meaning and summary.at_risk else OK
+
+
+def _run_on_cluster(options: SimplifyOptions, config: DecodeConfig, batch_size: int | None) -> int:
+    """The same rewriting for many files. The rows of .jsonl and .parquet files may have plans."""
+    given = {
+        "TEXT": options.texts, "--plan FILE": options.plan not in ("none", "predict"), "--json": options.json,
+        "--explain": options.explain, "--trace": options.trace, "--strict-meaning": options.strict_meaning,
+        "--no-tracking": options.no_tracking, "--input and --document": options.input and options.document,
+    }  # fmt: skip
+    for name, is_given in given.items():
+        if is_given:
+            raise ConfigError(f"{name} cannot be combined with --on ray.", "Remove it; docs/scale_corpora.md says why.")
+    pattern = options.document or options.input
+    if pattern is None or pattern == "-":
+        raise ConfigError(
+            "--on ray requires --input or --document.", "Give a path or a quoted pattern: --input 'corpus/*.jsonl'."
+        )
+    out = require_out(options.out)
+    if options.plan != "predict" and (flag := given_planner_option(options)):
+        raise ConfigError(f"{flag} applies only to predicted plans.", f"Add --plan predict, or remove {flag}.")
+    from redraft.decode.model_fingerprint import fingerprint
+
+    settings = {
+        **fingerprint(options.model, prompt=options.prompt, dtype=options.dtype, variants=options.variants),
+        "planner": planner_digest(options.planner) if options.plan == "predict" else None,
+        "search": asdict(config), "strength": options.strength, "style": options.style, "check": not options.no_check,
+        "keep": option_file_digest(options.keep), "glossary": option_file_digest(options.glossary),
+    }  # fmt: skip
+    options = absolute_paths(options)
+    return run_on_cluster(
+        ClusterOptions(
+            input=pattern, out=out, task="documents" if options.document else "sentences",
+            result_format=options.result_format, column=options.column, rows_per_file=options.rows_per_file,
+            workers=options.workers, threads=options.threads, device=options.device, batch_size=batch_size,
+            resume=options.resume, skip_unreadable=options.on_error == "skip",
+        ),
+        partial(_simplifier_on_device, options, config),
+        settings,
+    )  # fmt: skip
+
+
+def _simplifier_on_device(options: SimplifyOptions, config: DecodeConfig, device: str | None) -> Simplifier:
+    return load_simplifier(replace(options, device=device), config)
 
 
 def _input_record(options: SimplifyOptions, plan: str | None) -> InputRecord | None:

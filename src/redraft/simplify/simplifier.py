@@ -157,6 +157,11 @@ class Simplifier:
             check = None if bare else MeaningCheck.load(planner=self.planner, device=device)
         self.check = None if search_only else check
 
+    @property
+    def spelling(self) -> Spelling | None:
+        """The spelling of all texts; None: each is written as it was."""
+        return self._settings.spelling
+
     @overload
     def __call__(self, text: Text, **options: Any) -> Result: ...
     @overload
@@ -180,7 +185,7 @@ class Simplifier:
         if "on_error" in options:
             raise ConfigError("a document takes no on_error.", "Leave it out, or give the sentences to pipe.")
         sentences = split_document(text)
-        options = {"spelling": self._settings.spelling or spelling_of(text), **options}
+        options = {"spelling": self.spelling or spelling_of(text), **options}
         return Document(tuple(sentences), tuple(self.pipe((one.text for one in sentences if one.text), **options)))
 
     @overload

@@ -1,0 +1,39 @@
+"""A simplifier that writes capital letters, fails at one text, and may end its process there; for processes of Ray."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from redraft.decode.result import Candidate, Result
+from redraft.plan.edits import EditPlan
+
+
+class FailingSimplifier:
+    """Has what `SimplifyBatches` needs of a `Simplifier`."""
+
+    spelling = None
+
+    class redrafter:
+        model = None
+
+    def __init__(self, bad: str, error: Exception | None) -> None:
+        self._bad, self._error = bad, error
+
+    def pipe(self, texts: Iterable[Any], **_: Any) -> Iterator[Result]:
+        for text in texts:
+            if text == self._bad:
+                if self._error is None:
+                    os._exit(1)
+                raise self._error
+            candidate = Candidate(text.upper(), 0.0, 0.0, (), (), False)
+            yield Result(text, (candidate,), plan=EditPlan(text))
+
+
+def fails_at_seven(device: str | None = None) -> Any:
+    return FailingSimplifier("Sentence 7.", RuntimeError("the model broke"))
+
+
+def ends_at_seven(device: str | None = None) -> Any:
+    return FailingSimplifier("Sentence 7.", None)
