@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.bench_search import machine
 from benchmarks.bench_service import SENTENCES, load, one_by_one, wait_for
-from redraft.ray_cluster import connected_to_ray
+from redraft.cluster.cluster_processes import connect
 
 
 def main() -> None:
@@ -59,12 +59,12 @@ def in_one_process(args: argparse.Namespace, expected: dict[str, str]) -> dict[s
 
 def on_a_cluster(args: argparse.Namespace, expected: dict[str, str]) -> dict[str, Any]:
     from redraft.serve.cluster.deployment import ENVIRONMENT, deploy, start, stop
-    from redraft.serve.cluster.settings import ServedModel
+    from redraft.serve.cluster.replica_settings import ReplicaSettings
 
-    settings = ServedModel(device=args.device, replicas=args.replicas)
+    settings = ReplicaSettings(device=args.device, replicas=args.replicas)
     address = f"http://127.0.0.1:{args.port}/v1/simplify"
     began = time.perf_counter()
-    with connected_to_ray(ENVIRONMENT):
+    with connect(ENVIRONMENT):
         start("127.0.0.1", args.port)
         try:
             deploy({"": settings}, None)

@@ -15,10 +15,6 @@ Model = Annotated[
     option("folder, Hugging Face model name or scripted:TABLE.json (default: the bundled model)", "NAME"),
 ]
 Device = Annotated[str | None, option("cpu, cuda, cuda:1, … (default: a GPU if there is one)", "NAME")]
-On = Annotated[
-    Literal["ray"] | None,
-    option("ray: use a Ray cluster, at RAY_ADDRESS or a new one on this machine (default: no cluster)", "WHERE"),
-]
 Dtype = Annotated[
     Literal["float32", "bfloat16", "float16", "float64", "int8"] | None,
     option(

@@ -6,9 +6,9 @@ import os
 import socket
 from dataclasses import dataclass, field
 from errno import EACCES, EADDRINUSE
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from redraft.cli.common_options import Device, Model, On, PickledWeights, Threads, TrustRemoteCode
+from redraft.cli.common_options import Device, Model, PickledWeights, Threads, TrustRemoteCode
 from redraft.cli.console import OK, parallel_number, say, whole_number
 from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
@@ -57,7 +57,10 @@ class ServeOptions:
         None
     )
     queue: Annotated[str, option("sentences that may wait; further requests are refused (default 256)", "N")] = "256"
-    on: On = None
+    on: Annotated[
+        Literal["ray"] | None,
+        option("where to work: ray, replicas on a cluster (RAY_ADDRESS, or one on this machine)", "ray"),
+    ] = None
     replicas: Annotated[
         str | None, option("with --on ray: processes with a model, or FEWEST-MOST, started as needed (default 1)", "N")
     ] = None

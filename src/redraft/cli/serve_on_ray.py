@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from redraft.cli.console import OK, require_package, say, whole_number
 from redraft.cli.worker_processes import terminable
 from redraft.errors import ConfigError, shown
-from redraft.ray_cluster import connected_to_ray
 
 if TYPE_CHECKING:
     from redraft.cli.serve import ServeOptions
-    from redraft.serve.cluster.settings import ServedModel
+    from redraft.serve.cluster.replica_settings import ReplicaSettings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _TAKEN = ("v1", "v2", "static", "docs", "health", "metrics", "redraft")  # paths and the name of the main model
@@ -24,21 +23,21 @@ def serve_on_ray(
 ) -> int:
     """Deploy the models, and keep them until SIGTERM or Ctrl-C; returns the exit status."""
     require_package("ray", "redraft serve --on ray", "ray")
-    from redraft.serve.cluster.settings import ServedModel
+    from redraft.serve.cluster.replica_settings import ReplicaSettings
 
     fewest, most = _replicas(options.replicas or "1")
-    main = ServedModel(
+    main = ReplicaSettings(
         model=options.model, device=options.device, batch_size=batch_size, queue=queue, threads=threads or 1,
         replicas=fewest, max_replicas=most, allow_host=(options.host, *options.allow_host), cors=tuple(options.cors),
         trust_remote_code=options.trust_remote_code, pickled_weights=options.pickled_weights,
         log_text=options.log_text,
     )  # fmt: skip
     models = {"": main, **_further_models(options.also, main)}
+    from redraft.cluster.cluster_processes import connect
     from redraft.serve.cluster.deployment import ENVIRONMENT, check_room, deploy, start, stop
 
-    with connected_to_ray(ENVIRONMENT) as is_own, terminable():
-        if is_own:
-            check_room(models)
+    with connect(ENVIRONMENT, log_to_driver=True), terminable():
+        check_room(models)
         start(options.host, port)
         try:
             deploy(models, api_key)
@@ -65,8 +64,8 @@ def _replicas(text: str) -> tuple[int, int | None]:
     return first, whole_number("--replicas", most, least=first, example=4)
 
 
-def _further_models(also: list[str], main: ServedModel) -> dict[str, ServedModel]:
-    models: dict[str, ServedModel] = {}
+def _further_models(also: list[str], main: ReplicaSettings) -> dict[str, ReplicaSettings]:
+    models: dict[str, ReplicaSettings] = {}
     for entry in also:
         name, _, model = entry.partition("=")
         if not _NAME.fullmatch(name) or name in _TAKEN or name in models or not model:

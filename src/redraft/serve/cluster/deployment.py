@@ -13,7 +13,7 @@ from ray.serve.schema import LoggingConfig
 from redraft.errors import ConfigError
 from redraft.serve.cluster.proxy_answers import CALLBACK
 from redraft.serve.cluster.replica import application
-from redraft.serve.cluster.settings import ServedModel
+from redraft.serve.cluster.replica_settings import ReplicaSettings
 from redraft.serve.limits import Limits
 
 MAIN = "redraft"  # the application of the model without a prefix
@@ -31,7 +31,7 @@ def start(host: str, port: int) -> None:
     serve.start(ProxyLocation.EveryNode, options, logging_config=_LOGGING)
 
 
-def deploy(models: Mapping[str, ServedModel], api_key: str | None) -> None:
+def deploy(models: Mapping[str, ReplicaSettings], api_key: str | None) -> None:
     """Start the models, or update them one replica after another; returns when all of them answer.
 
     The model with an empty name is at /, each of the others at /NAME.
@@ -42,8 +42,10 @@ def deploy(models: Mapping[str, ServedModel], api_key: str | None) -> None:
         )
 
 
-def check_room(models: Mapping[str, ServedModel]) -> None:
-    """For a cluster that does not grow: an error if it cannot hold the replicas, which would wait for ever."""
+def check_room(models: Mapping[str, ReplicaSettings]) -> None:
+    """An error if a cluster on this machine, which does not grow, cannot hold the replicas: they would wait for ever."""
+    if os.environ.get("RAY_ADDRESS"):
+        return
     cluster = ray.cluster_resources()
     for what, resource, needed in (
         ("cores", "CPU", sum(one.replicas * one.threads for one in models.values())),

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from redraft.serve.cluster.ray_metrics import RayMetrics
-from redraft.serve.cluster.settings import ServedModel
+from redraft.serve.cluster.replica_settings import ReplicaSettings
 from redraft.serve.limits import Limits
 from redraft.serve.request_log import log_to_standard_error
 
@@ -22,7 +22,7 @@ DEPLOYMENT = "Replica"
 class Replica:
     """Ray starts it, asks it for its application and sends it requests."""
 
-    def __init__(self, settings: ServedModel, api_key: str | None = None) -> None:
+    def __init__(self, settings: ReplicaSettings, api_key: str | None = None) -> None:
         from redraft.trust import trusting
 
         self._settings, self._api_key = settings, api_key or os.environ.get(API_KEY) or None
@@ -68,17 +68,17 @@ class _WithoutPrefix:
             await self._app({**scope, "path": scope["path"].removeprefix(prefix), "root_path": ""}, receive, send)
 
 
-def application(settings: ServedModel, api_key: str | None = None) -> Application:
+def application(settings: ReplicaSettings, api_key: str | None = None) -> Application:
     """The application that Ray deploys."""
     return deployment(settings).bind(settings, api_key)
 
 
-def build(settings: ServedModel) -> Application:
+def build(settings: ReplicaSettings) -> Application:
     """`import_path` of a Serve configuration file; the key comes from the environment of the replicas."""
     return application(settings)
 
 
-def deployment(settings: ServedModel) -> Any:
+def deployment(settings: ReplicaSettings) -> Any:
     """How many replicas, what each of them needs, and how requests are given to them.
 
     A replica counts its sentences and refuses those beyond its queue by itself, as the single process does, so Ray

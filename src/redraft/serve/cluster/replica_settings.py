@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from redraft.serve.served_models import CPU_BATCH, GPU_BATCH
 
 
-class ServedModel(BaseModel):
+class ReplicaSettings(BaseModel):
     """The options of `redraft serve` that replicas need. The API key is not one of them: files are read by many."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
