@@ -17,7 +17,7 @@ import threading
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -87,8 +87,9 @@ def wait_for(address: str) -> None:
 
 
 def load(
-    address: str, expected: dict[str, str], clients: int, seconds: float, *, events: Sequence[Event] = ()
-) -> dict[str, Any]:
+    address: str, expected: dict[str, str], clients: int, seconds: float, *, events: Sequence[Event] = (),
+    headers: Mapping[str, str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Run the clients for `seconds`; each waits for its last answer. After a 503, a client waits as it is told.
 
     `events`: what happens meanwhile, each after so many seconds.
@@ -99,6 +100,11 @@ def load(
     different = 0
     start_time = time.perf_counter()
 
+    def post(source: str) -> urllib.request.Request:
+        request = post_request(address, source)
+        request.headers.update(headers or {})
+        return request
+
     def client(number: int) -> None:
         nonlocal different
         sources = list(expected)
@@ -107,7 +113,7 @@ def load(
             number += 1
             start = time.perf_counter()
             try:
-                answer = json.loads(urllib.request.urlopen(post_request(address, source), timeout=180).read())
+                answer = json.loads(urllib.request.urlopen(post(source), timeout=180).read())
             except HTTPError as error:
                 statuses[error.code] += 1
                 if not is_clean_refusal(error):
@@ -129,7 +135,8 @@ def load(
         thread.join()
     elapsed = time.perf_counter() - start_time
     return {
-        "requests": len(times), "errors": len(errors), "different": different, "statuses": dict(sorted(statuses.items())),
+        "requests": len(times), "errors": len(errors), "different": different,
+        "statuses": {str(status): count for status, count in sorted(statuses.items())},
         "a_second": len(times) / elapsed,
         "median_s": statistics.median(times), "p95_s": statistics.quantiles(times, n=20)[-1], "most_s": max(times),
     }  # fmt: skip

@@ -111,7 +111,7 @@ def test_volumes_are_mounted_everywhere_and_names_agree(path: Path) -> None:
     for pod in templates(manifest):
         mounted = {one["name"] for one in pod["containers"][0].get("volumeMounts", [])}
         assert mounted == {one["name"] for one in pod.get("volumes", [])}
-    versions = re.findall(r'ray\[[\w,]*\]>=(\d+\.\d+)', (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    versions = re.findall(r"ray\[[\w,]*\]>=(\d+\.\d+)", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert cluster_of(manifest)["rayVersion"].startswith(versions[0])
 
 

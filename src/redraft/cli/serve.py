@@ -64,9 +64,9 @@ class ServeOptions:
     replicas: Annotated[
         str | None, option("with --on ray: processes with a model, or FEWEST-MOST, started as needed (default 1)", "N")
     ] = None
-    also: Annotated[
-        list[str], option("with --on ray: further models, served under /NAME", "NAME=MODEL ...")
-    ] = field(default_factory=list)
+    also: Annotated[list[str], option("with --on ray: further models, served under /NAME", "NAME=MODEL ...")] = field(
+        default_factory=list
+    )
     log_text: Annotated[bool, option("include sentences in the log (default: no text is logged)")] = False
 
 

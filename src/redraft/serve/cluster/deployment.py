@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 import ray
 from ray import serve
@@ -37,16 +38,15 @@ def deploy(models: Mapping[str, ReplicaSettings], api_key: str | None) -> None:
     The model with an empty name is at /, each of the others at /NAME.
     """
     for name, settings in models.items():
-        serve.run(
-            application(settings, api_key), name=name or MAIN, route_prefix=f"/{name}", logging_config=_LOGGING
-        )
+        serve.run(application(settings, api_key), name=name or MAIN, route_prefix=f"/{name}", logging_config=_LOGGING)
 
 
 def check_room(models: Mapping[str, ReplicaSettings]) -> None:
-    """An error if a cluster on this machine, which does not grow, cannot hold the replicas: they would wait for ever."""
+    """An error if a cluster on this machine cannot hold the replicas: it does not grow, so they would never start."""
     if os.environ.get("RAY_ADDRESS"):
         return
-    cluster = ray.cluster_resources()
+    resources: Any = ray.cluster_resources
+    cluster = resources()
     for what, resource, needed in (
         ("cores", "CPU", sum(one.replicas * one.threads for one in models.values())),
         ("GPUs", "GPU", sum(one.replicas for one in models.values() if one.uses_gpu)),
@@ -62,4 +62,5 @@ def stop() -> None:
     """Accept no more requests, finish those in progress, then end all processes of the service."""
     for name in list(serve.status().applications):
         serve.delete(name)
-    serve.shutdown()
+    shut_down: Any = serve.shutdown
+    shut_down()

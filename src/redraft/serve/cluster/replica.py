@@ -70,7 +70,8 @@ class _WithoutPrefix:
 
 def application(settings: ReplicaSettings, api_key: str | None = None) -> Application:
     """The application that Ray deploys."""
-    return deployment(settings).bind(settings, api_key)
+    bound: Application = deployment(settings).bind(settings, api_key)
+    return bound
 
 
 def build(settings: ReplicaSettings) -> Application:
