@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -24,23 +25,10 @@ from typing import Any
 
 import psutil
 
+from tokenizers_in_memory import TEXT, byte_level
+
 SETTINGS = ["--plan", "none", "--no-check", "--beams", "2", "--max-tokens", "8", "--dtype", "float32"]
-WORDS = [
-    "the",
-    "old",
-    "man",
-    "woman",
-    "town",
-    "house",
-    "river",
-    "art",
-    "city",
-    "people",
-    "king",
-    "queen",
-    "war",
-    "park",
-]
+WORDS = sorted(set(re.findall("[a-z]+", TEXT)))
 SECONDS = 600
 
 
@@ -110,7 +98,6 @@ def _document(rng: random.Random, row: int) -> str:
 
 def save_tiny_model(folder: Path) -> None:
     from small_models import tiny_model_for
-    from tokenizers_in_memory import byte_level
 
     tiny_model_for("t5", byte_level()).save_pretrained(folder)
     byte_level().save_pretrained(folder)

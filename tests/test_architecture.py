@@ -15,8 +15,8 @@ import redraft
 ROOT = Path(redraft.__file__).parent
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "architecture.md"
 STAGES = (
-    "models", "text", "align", "plan", "constrain", "check", "decode", "simplify", "documents", "evaluate", "fit",
-    "tune", "experiment", "serve", "cli",
+    "models", "text", "align", "plan", "constrain", "check", "decode", "simplify", "documents", "cluster", "evaluate",
+    "fit", "tune", "experiment", "serve", "cli",
 )  # fmt: skip
 NO_TORCH = (
     "text/*.py",

@@ -100,13 +100,12 @@ def test_a_bad_row_and_a_corrupt_file_among_100(cluster: Machines, tmp_path: Pat
     assert rows_of(tmp_path) == rows
 
 
-def test_a_row_that_ends_its_process_ends_the_run_and_loses_nothing(cluster: Machines, tmp_path: Path) -> None:
+def test_a_row_that_ends_its_process_has_an_error(cluster: Machines, tmp_path: Path) -> None:
     write_sentences(tmp_path, 40)
-    with pytest.raises(RedraftError, match="the run on Ray failed: .*\n.*--resume"):
-        run(tmp_path, failing_model.ends_at_seven)
-    (tmp_path / "in" / "007.txt").touch()  # the same file: a model that does not die
-    assert run(tmp_path, failing_model.fails_at_seven).rows == 40
-    assert [row["row"] for row in rows_of(tmp_path)] == list(range(40))
+    assert run(tmp_path, failing_model.ends_at_seven).errors == 1
+    rows = rows_of(tmp_path)
+    assert [row["row"] for row in rows] == list(range(40))
+    assert ["the process ended" in row.get("error", "") for row in rows] == [row == 7 for row in range(40)]
 
 
 def test_more_processes_than_fit_are_refused(cluster: Machines, tmp_path: Path) -> None:

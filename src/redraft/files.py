@@ -14,7 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from redraft.errors import CorpusError
+from redraft.errors import ConfigError, CorpusError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # The longer marks come first: UTF-32 in little-endian order begins like UTF-16.
@@ -66,6 +71,19 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def lock_file(file: IO[bytes], name: str) -> None:
+    """Lock an open file until it is closed; an error if another process has locked it."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise ConfigError(f"{name} is being written by another redraft process.",
+                          "Wait for it to finish, or choose another output.") from None  # fmt: skip
+    except OSError:  # a file system without locks
+        pass
 
 
 def truncate_to_whole_lines(path: Path) -> bytes:

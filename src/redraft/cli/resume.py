@@ -14,12 +14,7 @@ from typing import IO, Any, Literal
 from redraft.cli.console import say
 from redraft.cli.input_lines import InputLine, binary_stream, count_lines, source_of
 from redraft.errors import ConfigError, shown
-from redraft.files import atomic_write, digest, disk_full_errors
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from redraft.files import atomic_write, digest, disk_full_errors, lock_file
 
 OutputFormat = Literal["text", "json"]
 _START_AGAIN = "Choose another output file, or start again without --resume."
@@ -32,7 +27,7 @@ def open_for_results(out: str | None) -> Iterator[IO[bytes]]:
         yield binary_stream(sys.stdout)
         return
     with disk_full_errors(out), open(out, "ab") as file:
-        _lock(file, out)
+        lock_file(file, f"--out {out}")
         if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.truncate(0)
         yield file
@@ -46,21 +41,8 @@ def open_for_resume(out: str) -> Iterator[IO[bytes]]:
             f"--out {out} is not a regular file and cannot be resumed.", "Choose another file, or remove --resume."
         )
     with disk_full_errors(out), open(out, "r+b" if os.path.exists(out) else "w+b") as file:
-        _lock(file, out)
+        lock_file(file, f"--out {out}")
         yield file
-
-
-def _lock(file: IO[bytes], out: str) -> None:
-    """Lock the file until it is closed."""
-    if fcntl is None:
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise ConfigError(f"--out {out} is being written by another redraft process.",
-                          "Wait for it to finish, or choose another output file.") from None  # fmt: skip
-    except OSError:  # a file system without locks
-        pass
 
 
 def skip_finished_lines(

@@ -21,7 +21,7 @@ from redraft.cluster.simplify_batches import SimplifyBatches
 from redraft.errors import RedraftError
 from redraft.files import is_disk_full
 
-_TRIES = 4  # of a part whose process dies: a text may be what ends it
+_TRIES = 20  # of a part whose process dies; a text that ends it is found in four, see attempts.py
 _PARTS_AHEAD = 2  # for each process: one that is rewritten, and one that waits
 
 
@@ -55,26 +55,27 @@ class CorpusSummary:
 
 def run_corpus(run: CorpusRun) -> CorpusSummary:
     """Rewrites all rows that are not finished; `run.out` must have been started."""
-    done = run.out.finished_rows()
-    summary = CorpusSummary(run.corpus.rows, len(done))
-    source = CorpusParts(run.corpus.parts, done, run.column)
-    tasks = len(source.get_read_tasks(-1))
-    if tasks:
-        with connect():
-            processes = Processes.of_cluster(run.processes, run.threads, run.device, most=tasks)
-            sink = ResultFiles(run.out.results, run.result_format)
-            with _failures(run.out), _context(run):
-                _rewrite(source, tasks, sink, processes, run.arguments)
-            summary = CorpusSummary(run.corpus.rows, len(done), sink.counts)
-    run.out.check_finished(run.corpus)
-    return summary
+    with run.out.locked():
+        done = run.out.finished_rows()
+        source = CorpusParts(run.corpus.parts, done, run.column)
+        counts = _run_parts(run, source) if source.tasks else {}
+        run.out.check_finished(run.corpus)
+    return CorpusSummary(run.corpus.rows, len(done), counts)
 
 
-def _rewrite(
-    source: CorpusParts, tasks: int, sink: ResultFiles, processes: Processes, arguments: Mapping[str, Any]
-) -> None:
+def _run_parts(run: CorpusRun, source: CorpusParts) -> Mapping[str, int]:
+    """Rewrites the parts of the source; returns the counts of their rows."""
+    with connect():
+        processes = Processes.of_cluster(run.processes, run.threads, run.device, most=len(source.tasks))
+        sink = ResultFiles(run.out.results, run.result_format)
+        with _failures(run.out), _context(run):
+            _rewrite(source, sink, processes, {**run.arguments, "attempts": run.out.attempts})
+    return sink.counts
+
+
+def _rewrite(source: CorpusParts, sink: ResultFiles, processes: Processes, arguments: Mapping[str, Any]) -> None:
     # Reading and writing take little time and must not wait for a CPU: the others may have all of them.
-    parts = read_datasource(source, override_num_blocks=tasks, num_cpus=0, concurrency=processes.count + 1)
+    parts = read_datasource(source, override_num_blocks=len(source.tasks), num_cpus=0, concurrency=processes.count + 1)
     dataset = parts.map_batches(
         SimplifyBatches,
         fn_constructor_kwargs={**arguments, "column": "source"},

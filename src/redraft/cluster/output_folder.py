@@ -2,6 +2,7 @@
 
     manifest.json     what was rewritten, with what: a run with other settings cannot be mixed into it
     results/          one file for each part, in the order in which they were finished
+    attempts/         marks of parts whose process died
     checkpoint/       for each result file, the numbers of its rows: written by Ray before and after the file itself
 
 A result file counts once its checkpoint is committed. Ray writes NAME.pending.parquet, then the result file NAME, then
@@ -24,12 +25,13 @@ import pyarrow.parquet as pq
 
 from redraft.cluster.input_files import Corpus, open_file_system
 from redraft.errors import ConfigError, shown
-from redraft.files import is_disk_full
+from redraft.files import is_disk_full, lock_file
 
 ID_COLUMN = "row"
 _PENDING = ".pending"
 _MANIFEST, _PROBE = "manifest.json", ".redraft-probe"
 _VERSION = 1
+_FOLDERS = ("results", "checkpoint", "attempts")
 Facts = Mapping[str, Any]
 
 
@@ -49,6 +51,10 @@ class OutputFolder:
     def checkpoint(self) -> str:
         return self._place("checkpoint")
 
+    @property
+    def attempts(self) -> str:
+        return self._place("attempts")
+
     def _place(self, name: str) -> str:
         return f"{self.path if '://' in self.path else self._inner}/{name}"
 
@@ -67,7 +73,7 @@ class OutputFolder:
             _check_same(found, wanted, self.path)
         with self._write_errors():
             self._file_system.create_dir(self._inner, recursive=True)
-            for name in ("results", "checkpoint"):
+            for name in _FOLDERS:
                 self._file_system.create_dir(f"{self._inner}/{name}", recursive=True)
                 probe = f"{self._inner}/{name}/{_PROBE}"
                 self._write(probe, b"probe")
@@ -75,9 +81,21 @@ class OutputFolder:
             if found is None:
                 self._write(f"{self._inner}/{_MANIFEST}", json.dumps(wanted, indent=1, ensure_ascii=False).encode())
 
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """No second command may write here; only a folder of this machine can be locked."""
+        if "://" in self.path:
+            yield
+            return
+        with open(f"{self._inner}/{_MANIFEST}", "rb") as file:
+            lock_file(file, self.path)
+            yield
+
     def finished_rows(self) -> np.ndarray[Any, Any]:
         """The sorted numbers of the rows in committed result files. Remains of a stopped run are removed first."""
         self._remove_uncommitted()
+        for path in self._files("attempts"):  # those processes did not die, but were stopped with the command
+            self._file_system.delete_file(path)
         rows = [np.empty(0, np.int64)]
         for path in self._files("checkpoint"):
             with self._file_system.open_input_file(path) as file:

@@ -31,7 +31,7 @@ class CorpusParts(Datasource):
 
     def __init__(self, parts: Sequence[InputPart], done: np.ndarray[Any, Any], column: str | None) -> None:
         super().__init__()
-        self._tasks = [
+        self.tasks = [
             ReadTask(partial(_blocks, part, finished, column), _metadata(part, finished), schema=INPUT_SCHEMA)
             for part, finished in ((part, _done_of(part, done)) for part in parts)
             if len(finished) < part.rows
@@ -41,7 +41,7 @@ class CorpusParts(Datasource):
         return None
 
     def get_read_tasks(self, parallelism: int, per_task_row_limit: int | None = None, **_: Any) -> list[ReadTask]:
-        return self._tasks
+        return self.tasks
 
 
 def _done_of(part: InputPart, done: np.ndarray[Any, Any]) -> frozenset[int]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import pyarrow as pa
 
+from redraft.cluster.attempts import Attempts
 from redraft.cluster.result_rows import document_row, empty_row, error_row, plan_row, result_table, sentence_row
 from redraft.decode.result import Result
 from redraft.errors import ConfigError, RedraftError
@@ -22,8 +23,10 @@ from redraft.threads import set_threads
 from redraft.trust import Trust, trusting
 
 Task = Literal["sentences", "documents", "plans"]
-Item = TypeVar("Item")
+Item = tuple[Text | RedraftError, str | None]  # what a row asks for, and its source
+Given = TypeVar("Given")
 Outcome = TypeVar("Outcome")
+_DIED = "the process ended each time that it rewrote this text; the memory may be too small for it."
 _SORTED_TOGETHER = 2048  # texts of similar length share a batch
 
 
@@ -37,12 +40,14 @@ class SimplifyBatches:
 
     `task` says what a row is: a sentence, a document of several sentences, or a sentence that is only planned.
     `make` is a function that makes the simplifier for a device; by default it is `Simplifier`. `settings` are those of
-    `Simplifier`. A wrong setting ends the job, because no row could be rewritten.
+    `Simplifier`. `attempts` is a folder for marks of batches whose process died: a text that ends every process is
+    found, if the rows have numbers in the column `row`. A wrong setting ends the job: no row could be rewritten.
     """
 
     def __init__(
         self, model: Any = None, *, column: str = "text", task: Task = "sentences", batch_size: int | None = None,
-        make: Callable[..., Simplifier] | None = None, trust: Trust | None = None, **settings: Any,
+        make: Callable[..., Simplifier] | None = None, trust: Trust | None = None, attempts: str | None = None,
+        **settings: Any,
     ) -> None:  # fmt: skip
         check_setting("task", task, Task)
         check_setting("batch_size", batch_size, int | None, least=1)
@@ -51,7 +56,7 @@ class SimplifyBatches:
         trust = trust or Trust()
         with trusting(remote_code=trust.remote_code, pickled_weights=trust.pickled_weights):
             self.simplifier = make(device=device) if make else Simplifier(model, device=device, **settings)
-        self._column, self._task = column, task
+        self._column, self._task, self._attempts = column, task, attempts
         size = batch_size or default_batch_size(self.simplifier.redrafter.model)
         self._options: dict[str, Any] = {"batch_size": size, "window": max(1, _SORTED_TOGETHER // size)}
 
@@ -66,15 +71,26 @@ class SimplifyBatches:
         none: list[Any] = [None] * len(sources)
         plans = table["plan"].to_pylist() if "plan" in table.column_names else none
         errors = table["error"].to_pylist() if "error" in table.column_names else none
-        rows = list(self._rows(list(map(_row_text, sources, plans, errors)), sources))
+        rows = self._tried(list(zip(map(_row_text, sources, plans, errors), sources, strict=True)), table)
         new = ("source", "text", "plan", "verdicts", "warnings", "unchanged", "error", self._column)
         return result_table(table.select([name for name in table.column_names if name not in new]), rows)
 
-    def _rows(self, texts: Sequence[Text | RedraftError], sources: Sequence[str | None]) -> Iterator[dict[str, Any]]:
+    def _tried(self, items: Sequence[Item], table: pa.Table) -> list[dict[str, Any]]:
+        """The rows of all items; if processes died, one item at a time."""
+        if self._attempts is None or not items:
+            return list(self._rows(items))
+        rows = []
+        with Attempts(self._attempts, table["row"][0].as_py()).pieces(items) as pieces:
+            for some, is_bad in pieces:
+                rows += [error_row(some[0][1], _DIED)] if is_bad else self._rows(some)
+        return rows
+
+    def _rows(self, items: Sequence[Item]) -> Iterator[dict[str, Any]]:
+        texts = [text for text, _ in items]
         rewrite = {"sentences": self._sentences, "documents": self._documents, "plans": self._plans}[self._task]
         wanted = [text for text in texts if not isinstance(text, RedraftError) and self._is_rewritten(text)]
         rows = iter(rewrite(wanted))
-        for text, source in zip(texts, sources, strict=True):
+        for text, source in items:
             if isinstance(text, RedraftError):
                 yield error_row(source, text)
             elif not self._is_rewritten(text):
@@ -131,7 +147,7 @@ def assigned_resources() -> tuple[int | None, str | None]:
 
 
 def each(
-    items: Sequence[Item], work: Callable[[Sequence[Item]], Sequence[Outcome | RedraftError]]
+    items: Sequence[Given], work: Callable[[Sequence[Given]], Sequence[Outcome | RedraftError]]
 ) -> list[Outcome | RedraftError]:
     """The outcome of each item. After an error, each half is tried separately: only the items at fault have one.
 
