@@ -186,7 +186,7 @@ def plan(prices: Prices, source_bytes: float, result_bytes: float) -> str:
         "| sentences | machines | rows a file | files | time | driver busy | repeated | compute | storage a month |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    cases = [(10**6, 1, 1000), (10**6, 4, 1000), (10**9, 64, 10_000), (10**9, 256, 10_000)]
+    cases = [(10**6, 1, 1000), (10**6, 4, 1000), (10**8, 16, 10_000), (10**9, 64, 10_000)]
     for kind in kinds(prices):
         for sentences, machines, rows in cases:
             blocks = blocks_of(sentences, rows)
