@@ -2,6 +2,7 @@
 #   docker build -t redraft .
 # With CUDA, PyPI's own build of torch:
 #   docker build -t redraft:cuda --build-arg TORCH_INDEX=https://pypi.org/simple .
+# For a Ray cluster, with deploy/Dockerfile on top: --build-arg EXTRAS=serve,mcp,ray
 
 FROM python:3.13-slim-bookworm AS build
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
@@ -13,7 +14,8 @@ RUN python -m venv --without-pip /opt/redraft \
         --index-url "$TORCH_INDEX" --extra-index-url https://pypi.org/simple "$(grep '^torch==' constraints.txt)"
 COPY pyproject.toml README.md LICENSE LICENSE-MODELS.md NOTICE ./
 COPY src src
-RUN pip --python /opt/redraft/bin/python install --no-cache-dir --constraint constraints.txt '.[serve,mcp]'
+ARG EXTRAS=serve,mcp
+RUN pip --python /opt/redraft/bin/python install --no-cache-dir --constraint constraints.txt ".[$EXTRAS]"
 
 FROM python:3.13-slim-bookworm
 RUN useradd --system --user-group --uid 10001 --no-create-home --home-dir /tmp redraft

@@ -16,13 +16,18 @@ import sys
 import threading
 import time
 import urllib.request
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 from benchmarks.bench_search import machine
 from redraft import Simplifier
 
 SENTENCES = Path("examples/ten_sentences.txt")
+Event = tuple[float, Callable[[], object]]  # after so many seconds, this
 
 
 def main() -> None:
@@ -81,39 +86,68 @@ def wait_for(address: str) -> None:
     raise SystemExit("the service did not start")
 
 
-def load(address: str, expected: dict[str, str], clients: int, seconds: float) -> dict[str, Any]:
-    """Run the clients for `seconds`; each waits for its last answer."""
+def load(
+    address: str, expected: dict[str, str], clients: int, seconds: float, *, events: Sequence[Event] = (),
+    headers: Mapping[str, str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Run the clients for `seconds`; each waits for its last answer. After a 503, a client waits as it is told.
+
+    `events`: what happens meanwhile, each after so many seconds.
+    """
     times: list[float] = []
+    statuses: Counter[int] = Counter()
     errors: list[str] = []
     different = 0
-    deadline = time.perf_counter() + seconds
+    start_time = time.perf_counter()
+
+    def post(source: str) -> urllib.request.Request:
+        request = post_request(address, source)
+        request.headers.update(headers or {})
+        return request
 
     def client(number: int) -> None:
         nonlocal different
         sources = list(expected)
-        while time.perf_counter() < deadline:
+        while time.perf_counter() < start_time + seconds:
             source = sources[number % len(sources)]
             number += 1
             start = time.perf_counter()
             try:
-                answer = json.loads(urllib.request.urlopen(post_request(address, source), timeout=120).read())
-            except OSError as error:
-                errors.append(str(error))
+                answer = json.loads(urllib.request.urlopen(post(source), timeout=180).read())
+            except HTTPError as error:
+                statuses[error.code] += 1
+                if not is_clean_refusal(error):
+                    errors.append(str(error))
+                time.sleep(float(error.headers.get("Retry-After", 1)))
                 continue
+            except (OSError, HTTPException) as error:
+                errors.append(repr(error))
+                continue
+            statuses[200] += 1
             times.append(time.perf_counter() - start)
             different += answer["text"] != expected[source]
 
-    start_time = time.perf_counter()
+    timers = [threading.Timer(after, act) for after, act in events]
     threads = [threading.Thread(target=client, args=(number,)) for number in range(clients)]
-    for thread in threads:
+    for thread in (*timers, *threads):
         thread.start()
-    for thread in threads:
+    for thread in (*threads, *timers):
         thread.join()
     elapsed = time.perf_counter() - start_time
     return {
-        "requests": len(times), "errors": len(errors), "different": different, "a_second": len(times) / elapsed,
-        "median_s": statistics.median(times), "p95_s": statistics.quantiles(times, n=20)[-1],
+        "requests": len(times), "errors": len(errors), "different": different,
+        "statuses": {str(status): count for status, count in sorted(statuses.items())},
+        "a_second": len(times) / elapsed,
+        "median_s": statistics.median(times), "p95_s": statistics.quantiles(times, n=20)[-1], "most_s": max(times),
     }  # fmt: skip
+
+
+def is_clean_refusal(error: HTTPError) -> bool:
+    """503 in the shape of the service's errors, with the time to wait."""
+    try:
+        return error.code == 503 and bool(json.load(error)["error"]["problem"]) and "Retry-After" in error.headers
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 def beside_a_file(address: str, sources: list[str], count: int = 190, edits: int = 10) -> dict[str, Any]:

@@ -36,7 +36,8 @@ NO_TORCH = (
     "evaluate/*.py",
     *(f"fit/rewriter/{name}.py" for name in ("pair_files", "training_settings")),
     *(f"fit/planner/{name}.py" for name in ("common_name_table", "wordnet_tables")),
-    "serve/mcp_server.py",
+    "serve/mcp_server.py", "serve/error_responses.py", "serve/security_headers.py",
+    *(f"serve/cluster/{name}.py" for name in ("proxy_answers", "replica_settings")),
     "cli/main.py",
 )  # fmt: skip
 

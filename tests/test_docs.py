@@ -64,8 +64,11 @@ SNIPPETS = {page.name: snippets(page) for page in PAGES}
 
 
 ALL = [one for page in SNIPPETS.values() for one in page]
-# CI does these, or has no GPUs.
-NOT_RUN = ("make ", "pip install", "git clone", "docker ", "accelerate launch --multi_gpu")
+# CI does these, or has no GPUs and no cluster; tests/test_service_on_ray.py runs `redraft serve --on ray`.
+NOT_RUN = (
+    "make ", "pip install", "git clone", "docker ", "accelerate launch --", "redraft serve --on ray", "serve ", "ray ",
+    "kubectl ",
+)  # fmt: skip
 # Commands that are "run small" have the options of the page, except for these.
 SMALLER = [
     (r"--trials \d+", "--trials 1"),

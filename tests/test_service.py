@@ -18,7 +18,6 @@ from fastapi.testclient import TestClient
 
 from free_ports import free_port
 from redraft import DecodeConfig, Edit, EditPlan, Planner, Redrafter, Simplifier
-from redraft.cli.served_models import default_batch
 from redraft.decode.eight_bit_model import holds_eight_bit_model
 from redraft.errors import ConfigError
 from redraft.models import bundled
@@ -27,6 +26,7 @@ from redraft.plan.prediction import Levels
 from redraft.serve.app import create_app, page_folder
 from redraft.serve.error_responses import on_validation_error
 from redraft.serve.limits import Limits
+from redraft.serve.served_models import default_batch
 
 SOURCE = "The physician commenced the procedure in 1990."
 BY_HAND = "The artisans remain old ."

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from dataclasses import dataclass, field
 from errno import EACCES, EADDRINUSE
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from redraft.cli.common_options import Device, Model, PickledWeights, Threads, TrustRemoteCode
 from redraft.cli.console import OK, parallel_number, say, whole_number
-from redraft.cli.served_models import default_batch, load_simplifier
 from redraft.cli.typer_command import add_command, option
 from redraft.errors import ConfigError
 from redraft.threads import set_threads
@@ -27,6 +25,7 @@ examples:
   redraft serve
   redraft serve --host 0.0.0.0 --port 8080 --api-key KEY
   redraft serve --model ./my-model --device cuda --batch-size 32
+  redraft serve --on ray --replicas 1-4 --also small=./small-model
 
 The web page is at http://127.0.0.1:8000, the API description at /openapi.json, Prometheus metrics at /metrics.
 """
@@ -58,6 +57,16 @@ class ServeOptions:
         None
     )
     queue: Annotated[str, option("sentences that may wait; further requests are refused (default 256)", "N")] = "256"
+    on: Annotated[
+        Literal["ray"] | None,
+        option("where to work: ray, replicas on a cluster (RAY_ADDRESS, or one on this machine)", "ray"),
+    ] = None
+    replicas: Annotated[
+        str | None, option("with --on ray: processes with a model, or FEWEST-MOST, started as needed (default 1)", "N")
+    ] = None
+    also: Annotated[list[str], option("with --on ray: further models, served under /NAME", "NAME=MODEL ...")] = field(
+        default_factory=list
+    )
     log_text: Annotated[bool, option("include sentences in the log (default: no text is logged)")] = False
 
 
@@ -83,24 +92,29 @@ def run_serve(options: ServeOptions) -> int:
         from redraft.serve.app import create_app
         from redraft.serve.auth_middleware import LOCAL_HOSTS
         from redraft.serve.http_server import uvicorn_config
-        from redraft.serve.limits import Limits
+        from redraft.serve.request_log import log_to_standard_error
+        from redraft.serve.served_models import limits_for, load_simplifier
     except ImportError as error:
         raise ConfigError(
             f"redraft serve needs {error.name}, which is not installed.", "Install it: pip install 'redraft[serve]'"
         ) from None
+    if api_key is None and options.host not in LOCAL_HOSTS:
+        say(f"no API key is set: anyone who can reach {options.host} can use the service. Set a key with --api-key.")
+    if options.on is None and (options.replicas or options.also):
+        raise ConfigError("--replicas and --also need a cluster.", "Add --on ray.")
     _check_free(options.host, port)
+    if options.on is not None:
+        from redraft.cli.serve_on_ray import serve_on_ray
+
+        return serve_on_ray(options, port=port, batch_size=batch, queue=queue, threads=threads, api_key=api_key)
     set_threads(threads, spare=1)
     simplifier = load_simplifier(options.model, options.device)
-    limits = Limits(
-        batch=batch or default_batch(simplifier), queue=queue, max_sentences=min(queue, Limits.max_sentences)
-    )
+    limits = limits_for(simplifier, batch_size=batch, queue=queue)
     app = create_app(
         simplifier, limits=limits, api_key=api_key, hosts=(*LOCAL_HOSTS, options.host, *options.allow_host),
         cors=options.cors, log_text=options.log_text,
     )  # fmt: skip
-    if api_key is None and options.host not in LOCAL_HOSTS:
-        say(f"no API key is set: anyone who can reach {options.host} can use the service. Set a key with --api-key.")
-    _log_to_standard_error()
+    log_to_standard_error()
 
     class Server(uvicorn.Server):
         async def startup(self, *args: Any, **named: Any) -> None:
@@ -123,11 +137,3 @@ def _check_free(host: str, port: int) -> None:
         other_host = "Check --host: it must be a name or address of this machine."
         hint = other_port if error.errno in (EADDRINUSE, EACCES) else other_host
         raise ConfigError(f"cannot listen on http://{host}:{port}: {error.strerror}.", hint) from None
-
-
-def _log_to_standard_error() -> None:
-    handler = logging.StreamHandler()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    log = logging.getLogger("redraft.serve")
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -55,17 +55,20 @@ def _room(node: dict[str, float], cpus: int, gpus: float) -> int:
 
 
 @contextmanager
-def connect() -> Iterator[None]:
+def connect(environment: Mapping[str, str] | None = None, *, log_to_driver: bool = False) -> Iterator[None]:
     """Connected to the cluster that RAY_ADDRESS names or that runs on this machine; otherwise, to a new one.
 
-    Usage statistics are not sent. A connection that was there before is used and kept.
+    Usage statistics are not sent. A connection that was there before is used and kept. `environment`: variables of all
+    processes that are started for this one; `log_to_driver`: what they write to standard error is shown here.
     """
     if ray.is_initialized():
         yield
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # alarming lines on standard error about nothing
-    options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": log_to_driver}
+    if environment:
+        options["runtime_env"] = {"env_vars": dict(environment)}
     try:
         if os.environ.get("RAY_ADDRESS"):
             ray.init(**options)

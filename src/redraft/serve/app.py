@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -14,7 +14,7 @@ from fastapi import Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.security import HTTPBearer
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry
 from starlette.exceptions import HTTPException
 
 from redraft import __version__
@@ -50,11 +50,12 @@ def create_app(
     hosts: Sequence[str] = LOCAL_HOSTS,
     cors: Sequence[str] = (),
     log_text: bool = False,
+    watch_metrics: Callable[[CollectorRegistry], Coroutine[Any, Any, None]] | None = None,
 ) -> FastAPI:
     """The service for one simplifier.
 
     `hosts`: accepted names and addresses in the Host header; `cors`: origins whose pages may call the service;
-    `log_text`: write texts to the log.
+    `log_text`: write texts to the log; `watch_metrics`: runs beside the service, until it stops.
     """
     if api_key is not None and not api_key.strip():
         raise ConfigError("the API key is empty.", "Give a key, or leave it out.")
@@ -64,7 +65,10 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        watch = asyncio.create_task(watch_metrics(metrics.registry)) if watch_metrics else None
         yield
+        if watch:
+            watch.cancel()
         service.batcher.close()
 
     app = FastAPI(

@@ -14,14 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from redraft.serve.error_responses import error_response
 from redraft.serve.log_escaping import traceback_lines
+from redraft.serve.security_headers import SECURITY_HEADERS
 from redraft.serve.service import Service
 
 _log = logging.getLogger(__name__)
-_SECURITY_HEADERS = (
-    (b"content-security-policy", b"default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-)
 _FILE_FOLDERS = ("/static", "/docs")  # one label for all files in each
 
 
@@ -29,12 +25,12 @@ class Metrics(Collector):
     """Metrics in their own registry, so that several services in one process stay separate."""
 
     def __init__(self, service: Service) -> None:
-        self._batcher, self._registry = service.batcher, CollectorRegistry()
-        self.requests = Counter("redraft_requests", "Requests answered.", ["route", "status"], registry=self._registry)
+        self._batcher, self.registry = service.batcher, CollectorRegistry()
+        self.requests = Counter("redraft_requests", "Requests answered.", ["route", "status"], registry=self.registry)
         self.seconds = Histogram(
-            "redraft_request_seconds", "Seconds until a request was answered.", ["route"], registry=self._registry
+            "redraft_request_seconds", "Seconds until a request was answered.", ["route"], registry=self.registry
         )
-        self._registry.register(self)
+        self.registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
         yield CounterMetricFamily("redraft_batches", "Batches computed.", self._batcher.batches)
@@ -42,7 +38,7 @@ class Metrics(Collector):
         yield GaugeMetricFamily("redraft_waiting", "Sentences in the queue.", self._batcher.waiting)
 
     def text(self) -> bytes:
-        return generate_latest(self._registry)
+        return generate_latest(self.registry)
 
 
 class MetricsMiddleware:
@@ -65,7 +61,7 @@ class MetricsMiddleware:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message = {**message, "headers": [*message["headers"], *_SECURITY_HEADERS]}
+                message = {**message, "headers": [*message["headers"], *SECURITY_HEADERS]}
             await send(message)
 
         try:

@@ -22,12 +22,13 @@ export async function postForFile(path, body) {
   return answer.blob();
 }
 
+// Relative to the page, which has a prefix if a service has several models.
 async function answered(path, body, signal) {
   const headers = { "Content-Type": "application/json" };
   if (apiKey) headers.Authorization = `Bearer ${apiKey}`;
   let response;
   try {
-    response = await fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal });
+    response = await fetch(path.slice(1), { method: "POST", headers, body: JSON.stringify(body), signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new ServiceError(0, "The service does not answer.", "Check that it is running, then try again.");

@@ -1,13 +1,17 @@
-"""The models of commands that keep running: `redraft serve` and `redraft mcp`."""
+"""The models of commands that keep running, and the service for them: the same in one process and on a cluster."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from redraft.models import is_scripted
+from redraft.serve.limits import Limits
 
 if TYPE_CHECKING:
     from redraft.simplify.simplifier import Simplifier
+
+# Throughput on a 2-core CPU is highest at 4: higher than at 1 and at 16.
+CPU_BATCH, GPU_BATCH = 4, 32
 
 
 def load_simplifier(model: str | None, device: str | None) -> Simplifier:
@@ -24,6 +28,11 @@ def load_simplifier(model: str | None, device: str | None) -> Simplifier:
 
 
 def default_batch(simplifier: Simplifier) -> int:
-    """Default batch size. On a 2-core CPU, throughput is highest at 4: higher than at 1 and at 16."""
     device = getattr(simplifier.redrafter.model, "device", None)
-    return 32 if getattr(device, "type", "cpu") != "cpu" else 4
+    return GPU_BATCH if getattr(device, "type", "cpu") != "cpu" else CPU_BATCH
+
+
+def limits_for(simplifier: Simplifier, *, batch_size: int | None, queue: int) -> Limits:
+    return Limits(
+        batch=batch_size or default_batch(simplifier), queue=queue, max_sentences=min(queue, Limits.max_sentences)
+    )

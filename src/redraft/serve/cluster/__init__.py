@@ -1,0 +1,1 @@
+"""The service on a Ray cluster. Needs `pip install 'redraft[serve,ray]'`."""

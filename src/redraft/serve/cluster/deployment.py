@@ -1,0 +1,66 @@
+"""Starts, updates and stops the models of a service on the connected Ray cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import ray
+from ray import serve
+from ray.serve.config import HTTPOptions, ProxyLocation
+from ray.serve.schema import LoggingConfig
+
+from redraft.errors import ConfigError
+from redraft.serve.cluster.proxy_answers import CALLBACK
+from redraft.serve.cluster.replica import application
+from redraft.serve.cluster.replica_settings import ReplicaSettings
+from redraft.serve.limits import Limits
+
+MAIN = "redraft"  # the application of the model without a prefix
+_WAIT_FOR_A_REPLICA = 60  # seconds, in the proxy; then the request is answered with 503
+# Replicas have a request log of their own, without texts.
+_LOGGING = LoggingConfig(log_level="WARNING", enable_access_log=False)
+# For all processes of Ray: the proxies read it when they start.
+ENVIRONMENT = {"RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH": CALLBACK}
+
+
+def start(host: str, port: int) -> None:
+    """Start the proxies, one on each node with a replica. They answer 503 until `deploy`."""
+    os.environ.update(ENVIRONMENT)  # a proxy may be started by this process
+    options = HTTPOptions(host=host, port=port, request_timeout_s=Limits.deadline + _WAIT_FOR_A_REPLICA)
+    serve.start(ProxyLocation.EveryNode, options, logging_config=_LOGGING)
+
+
+def deploy(models: Mapping[str, ReplicaSettings], api_key: str | None) -> None:
+    """Start the models, or update them one replica after another; returns when all of them answer.
+
+    The model with an empty name is at /, each of the others at /NAME.
+    """
+    for name, settings in models.items():
+        serve.run(application(settings, api_key), name=name or MAIN, route_prefix=f"/{name}", logging_config=_LOGGING)
+
+
+def check_room(models: Mapping[str, ReplicaSettings]) -> None:
+    """An error if a cluster on this machine cannot hold the replicas: it does not grow, so they would never start."""
+    if os.environ.get("RAY_ADDRESS"):
+        return
+    resources: Any = ray.cluster_resources
+    cluster = resources()
+    for what, resource, needed in (
+        ("cores", "CPU", sum(one.replicas * one.threads for one in models.values())),
+        ("GPUs", "GPU", sum(one.replicas for one in models.values() if one.uses_gpu)),
+    ):
+        if needed > cluster.get(resource, 0):
+            raise ConfigError(
+                f"the replicas need {needed} {what}, and there are {cluster.get(resource, 0):g}.",
+                "Lower --replicas, --threads or the number of models, or set RAY_ADDRESS to a larger cluster.",
+            )
+
+
+def stop() -> None:
+    """Accept no more requests, finish those in progress, then end all processes of the service."""
+    for name in list(serve.status().applications):
+        serve.delete(name)
+    shut_down: Any = serve.shutdown
+    shut_down()
