@@ -116,8 +116,9 @@ def load(
                 answer = json.loads(urllib.request.urlopen(post(source), timeout=180).read())
             except HTTPError as error:
                 statuses[error.code] += 1
-                if not is_clean_refusal(error):
-                    errors.append(str(error))
+                body = error.read()
+                if not is_clean_refusal(error, body):
+                    errors.append(f"{error}: {body[:200]!r}")
                 time.sleep(float(error.headers.get("Retry-After", 1)))
                 continue
             except (OSError, HTTPException) as error:
@@ -135,17 +136,17 @@ def load(
         thread.join()
     elapsed = time.perf_counter() - start_time
     return {
-        "requests": len(times), "errors": len(errors), "different": different,
+        "requests": len(times), "errors": len(errors), "first_errors": errors[:3], "different": different,
         "statuses": {str(status): count for status, count in sorted(statuses.items())},
         "a_second": len(times) / elapsed,
         "median_s": statistics.median(times), "p95_s": statistics.quantiles(times, n=20)[-1], "most_s": max(times),
     }  # fmt: skip
 
 
-def is_clean_refusal(error: HTTPError) -> bool:
+def is_clean_refusal(error: HTTPError, body: bytes) -> bool:
     """503 in the shape of the service's errors, with the time to wait."""
     try:
-        return error.code == 503 and bool(json.load(error)["error"]["problem"]) and "Retry-After" in error.headers
+        return error.code == 503 and bool(json.loads(body)["error"]["problem"]) and "Retry-After" in error.headers
     except (ValueError, KeyError, TypeError):
         return False
 

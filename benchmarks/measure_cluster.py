@@ -107,7 +107,9 @@ class _Watch(threading.Thread):
                     workers = self._workers()
                     os.kill(workers[0].pid, signal.SIGKILL)
                     self.killed_at = time.time() - self._began
-                if not self.load_seconds and any("MapBatches(SimplifyBatches).submit" in _title(one) for one in workers):
+                if not self.load_seconds and any(
+                    "MapBatches(SimplifyBatches).submit" in _title(one) for one in workers
+                ):
                     self.load_seconds = time.time() - self._began - self.process_started
                 time.sleep(0.2)
 

@@ -34,13 +34,14 @@ def serve_on_ray(
     )  # fmt: skip
     models = {"": main, **_further_models(options.also, main)}
     from redraft.cluster.cluster_processes import connect
-    from redraft.serve.cluster.deployment import ENVIRONMENT, check_room, deploy, start, stop
+    from redraft.serve.cluster.deployment import ENVIRONMENT, check_address, check_room, deploy, start, stop
 
     with connect(ENVIRONMENT, log_to_driver=True), terminable():
         check_room(models)
         start(options.host, port)
         try:
             deploy(models, api_key)
+            check_address(options.host, port)
             say(f"ready: open http://{options.host}:{port} in a browser; press Ctrl-C to stop")
             threading.Event().wait()
         except KeyboardInterrupt:

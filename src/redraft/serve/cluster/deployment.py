@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 import ray
@@ -19,6 +21,7 @@ from redraft.serve.limits import Limits
 
 MAIN = "redraft"  # the application of the model without a prefix
 _WAIT_FOR_A_REPLICA = 60  # seconds, in the proxy; then the request is answered with 503
+_SECONDS_TO_CONNECT = 10
 # Replicas have a request log of their own, without texts.
 _LOGGING = LoggingConfig(log_level="WARNING", enable_access_log=False)
 # For all processes of Ray: the proxies read it when they start.
@@ -55,6 +58,17 @@ def check_room(models: Mapping[str, ReplicaSettings]) -> None:
             raise ConfigError(
                 f"the replicas need {needed} {what}, and there are {cluster.get(resource, 0):g}.",
                 "Lower --replicas, --threads or the number of models, or set RAY_ADDRESS to a larger cluster.",
+            )
+
+
+def check_address(host: str, port: int) -> None:
+    """An error if the proxies listen elsewhere: those of a service that ran before keep their address."""
+    with closing(socket.socket()) as candidate:
+        candidate.settimeout(_SECONDS_TO_CONNECT)
+        if candidate.connect_ex((host, port)) != 0:
+            raise ConfigError(
+                f"the cluster has a service already, and it does not listen on {host}:{port}.",
+                "Give its --host and --port, or stop it first: serve shutdown -y.",
             )
 
 

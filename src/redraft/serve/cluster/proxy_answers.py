@@ -10,8 +10,8 @@ from redraft.serve.security_headers import SECURITY_HEADERS
 
 # Ray calls it in each proxy: the value of the environment variable RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH.
 CALLBACK = "redraft.serve.cluster.proxy_answers.middleware"
-# 404: no application yet, or no longer; 500: the replica died; 503: all queues are full; 408: a time limit of Ray.
-_STATUSES = (404, 408, 500, 503)
+# 404: no application yet, or no longer; 429, 503: all queues are full, or no replica; 408: a time limit of Ray.
+_STATUSES = (404, 408, 429, 503)
 _OWN_PATHS = "/-/"  # of the proxy: health and routes
 _RETRY_AFTER = "1"  # seconds; other replicas answer at once
 
@@ -21,7 +21,10 @@ def middleware() -> list[Middleware]:
 
 
 class ProxyAnswers:
-    """Answers 503 with Retry-After where no replica answered. Answers of a replica have the security headers."""
+    """Answers 503 with Retry-After where no replica answered.
+
+    Answers of a replica have the security headers. If a replica dies, the proxy does not answer at all.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -30,22 +33,22 @@ class ProxyAnswers:
         if scope["type"] != "http" or scope["path"].startswith(_OWN_PATHS):
             await self._app(scope, receive, send)
             return
-        is_replaced = False
+        is_answered = False
 
-        async def send_clean(message: Message) -> None:
-            nonlocal is_replaced
-            if message["type"] == "http.response.start" and _is_of_the_proxy(message):
-                is_replaced = True
-                response = error_response(
-                    503, "the part of the service that had this request has stopped, or none is ready.",
-                    "Nothing was changed. Try again in a moment.", {"Retry-After": _RETRY_AFTER}, path=scope["path"],
-                )  # fmt: skip
-                response.raw_headers.extend(SECURITY_HEADERS)
-                await response(scope, receive, send)
-            elif not is_replaced:
+        async def send_of_replicas(message: Message) -> None:
+            nonlocal is_answered
+            is_answered = is_answered or (message["type"] == "http.response.start" and not _is_of_the_proxy(message))
+            if is_answered:
                 await send(message)
 
-        await self._app(scope, receive, send_clean)
+        await self._app(scope, receive, send_of_replicas)
+        if not is_answered:
+            response = error_response(
+                503, "the part of the service that had this request has stopped, or none is ready.",
+                "Nothing was changed. Try again in a moment.", {"Retry-After": _RETRY_AFTER}, path=scope["path"],
+            )  # fmt: skip
+            response.raw_headers.extend(SECURITY_HEADERS)
+            await response(scope, receive, send)
 
 
 def _is_of_the_proxy(start: Message) -> bool:
