@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from redraft.cluster.part_files import ResultFiles
 from redraft.decode.result import Candidate, Result
 from redraft.plan.edits import EditPlan
 
@@ -29,6 +31,15 @@ class FailingSimplifier:
                 raise self._error
             candidate = Candidate(text.upper(), 0.0, 0.0, (), (), False)
             yield Result(text, (candidate,), plan=EditPlan(text))
+
+
+class DiskForTwentyRows(ResultFiles):
+    """A disk that has no space for the results of the last rows."""
+
+    def write_block_to_file(self, block: Any, file: Any) -> None:
+        if block.to_arrow()["row"][0].as_py() >= 20:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        super().write_block_to_file(block, file)
 
 
 def fails_at_seven(device: str | None = None) -> Any:

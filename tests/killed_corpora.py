@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,13 +45,9 @@ class Machines:
             self._cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
         self.address = self._cluster.address
 
-    def kill_process(self) -> bool:
-        """Kill one process that rewrites, if there is one."""
-        for process in self._processes():
-            if process.name().startswith("ray::MapWorke"):
-                process.kill()
-                return True
-        return False
+    def kill_process(self) -> None:
+        """Kill one process that rewrites."""
+        next(process for process in self._processes() if process.name().startswith("ray::MapWorke")).kill()
 
     def kill_machine(self) -> None:
         self._cluster.remove_node(self._cluster.worker_nodes.copy().pop(), allow_graceful=False)
@@ -130,14 +126,20 @@ def plain_texts(folder: Path, documents: bool) -> list[str]:
     simplifier = Simplifier(
         Redrafter(str(folder / "model"), config=config, device="cpu", dtype="float32"), None, check=None
     )
-    rows = [json.loads(line) for path in sorted((folder / "in").iterdir()) for line in open(path, encoding="utf-8")]
+    lines = [line for path in sorted((folder / "in").iterdir()) for line in path.read_bytes().splitlines()]
+    rows = [json.loads(line) for line in lines]
     texts = [row["text"] for row in rows]
     if documents:
         return [simplifier.document(text).text for text in texts]
     return [result.text for result in simplifier.pipe(texts)]
 
 
-def killed_run(folder: Path, rows: int, *, documents: bool, rows_per_file: int) -> dict[str, Any]:
+KILLS = ("process", "machine", "command", "resumed command")
+
+
+def killed_run(
+    folder: Path, rows: int, *, documents: bool, rows_per_file: int, kills: Sequence[str] = KILLS
+) -> dict[str, Any]:
     """Returns what was killed when, in finished files."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     more = ["--rows-per-file", str(rows_per_file)]
@@ -147,17 +149,16 @@ def killed_run(folder: Path, rows: int, *, documents: bool, rows_per_file: int) 
     with machines() as cluster:
         environment["RAY_ADDRESS"] = cluster.address
         command = on_ray(folder, "killed", documents, *more)
-        steps = {
-            "process": cluster.kill_process, "machine": lambda: cluster.kill_machine() or True,
-            "command": None, "resumed command": None,
-        }  # fmt: skip
         driver = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
-            for number, (what, kill) in enumerate(steps.items(), 1):
-                _wait_for(out, total * number // 6, driver)
+            for number, what in enumerate(kills, 1):
+                _wait_for(out, total * number // (len(kills) + 2), driver)
                 seen[what] = finished_files(out)
-                if kill is not None:
-                    assert kill(), f"no {what} to kill"
+                if what == "process":
+                    cluster.kill_process()
+                    continue
+                if what == "machine":
+                    cluster.kill_machine()
                     continue
                 driver.send_signal(signal.SIGKILL)
                 driver.wait()

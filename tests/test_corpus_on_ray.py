@@ -27,6 +27,7 @@ from killed_corpora import (
     save_tiny_model,
     write_corpus,
 )
+from redraft.cluster import corpus_run
 from redraft.cluster.corpus_run import CorpusRun, CorpusSummary, run_corpus
 from redraft.cluster.input_files import find_files, read_corpus
 from redraft.cluster.output_folder import OutputFolder
@@ -44,14 +45,12 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("documents", [False, True], ids=["sentences", "documents"])
-def test_each_row_once_after_kills(documents: bool, tmp_path: Path) -> None:
-    """A process, a machine and twice the command are killed."""
-    rows = 120 if documents else 400
-    write_corpus(tmp_path / "in", rows, documents=documents)
+def test_each_row_once_after_kills(tmp_path: Path) -> None:
+    """A process, a machine and the command are killed. killed_corpora.py does this with 20,000 rows."""
+    write_corpus(tmp_path / "in", 200, documents=True)
     save_tiny_model(tmp_path / "model")
-    killed_run(tmp_path, rows, documents=documents, rows_per_file=5 if documents else 10)
-    compare(tmp_path, rows, documents)
+    killed_run(tmp_path, 200, documents=True, rows_per_file=5, kills=("process", "machine", "command"))
+    compare(tmp_path, 200, documents=True)
 
 
 @pytest.fixture(scope="module")
@@ -128,17 +127,15 @@ def test_parquet_results_are_those_of_jsonl(cluster: Machines, tmp_path: Path) -
     assert json.loads(rows[0]["plan"]) == {"source": "Sentence 0.", "edits": []}
 
 
-def test_a_full_disk(cluster: Machines, tmp_path: Path) -> None:
-    """Results that cannot be written end the run, with the next step; what was written is kept."""
+def test_a_full_disk(cluster: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run ends with the next step; what was written is kept, and a resumed run does the rest."""
     write_sentences(tmp_path, 30)
-    found = read_corpus(find_files(str(tmp_path / "in")), rows_per_part=10)
-    out = OutputFolder(str(tmp_path / "out"))
-    out.start(found, {}, resume=False)
-    results_folder = tmp_path / "out" / "results"
-    results_folder.rmdir()
-    results_folder.symlink_to("/dev/full")  # as a disk that takes no more
-    with pytest.raises(RedraftError, match=r"--resume"):
-        run_corpus(CorpusRun(corpus=found, out=out, arguments={"make": failing_model.fails_at_seven}))
+    with monkeypatch.context() as patch:
+        patch.setattr(corpus_run, "ResultFiles", failing_model.DiskForTwentyRows)
+        with pytest.raises(RedraftError, match=r"No space left on device.*\n.*Free some disk space.*--resume"):
+            run(tmp_path, failing_model.fails_at_seven)
+    assert run(tmp_path, failing_model.fails_at_seven).resumed in (0, 10, 20)
+    assert [row["row"] for row in rows_of(tmp_path)] == list(range(30))
 
 
 def test_a_dataset_of_ray(cluster: Machines) -> None:
