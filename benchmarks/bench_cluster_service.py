@@ -87,7 +87,7 @@ def on_a_cluster(args: argparse.Namespace, expected: dict[str, str]) -> dict[str
             updated = load(address, expected, args.clients, args.seconds, events=[(args.seconds / 6, update)])
             replaced = len(before - set(replica_processes()))
         finally:
-            stop()
+            stop([""])
     return {
         "ready_s": ready, "cluster": undisturbed, "killed": killed,
         "updated": {**updated, "update_s": update_seconds[0], "replaced_replicas": replaced},

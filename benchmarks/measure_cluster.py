@@ -101,7 +101,7 @@ class _Watch(threading.Thread):
             while not (workers := self._workers()):
                 time.sleep(0.1)
             self.process_started = time.time() - self._began
-            # Ray names a process after what it runs: MapWorker while it loads and between blocks.
+            # Ray names a process after the method that it runs: submit, when the models are loaded.
             while psutil.Process(self._pid).is_running():
                 if self._kill_after and self.killed_at is None and time.time() - self._began > self._kill_after:
                     workers = self._workers()

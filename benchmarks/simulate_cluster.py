@@ -1,4 +1,4 @@
-"""Simulates a corpus on a cluster: blocks in a queue, processes that start, fail and are slow, results that are written.
+"""Simulates a corpus on a cluster: blocks in a queue, processes that start, fail and are slow, results as files.
 
 python -m benchmarks.simulate_cluster --measured benchmarks/cluster_runs.json    # predictions beside measured runs
 python -m benchmarks.simulate_cluster --plan                                     # the tables of docs/scale.md

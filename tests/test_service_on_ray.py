@@ -77,7 +77,7 @@ def cluster() -> Iterator[Cluster]:
         start("127.0.0.1", port)
         deploy(models, "key")
         yield Cluster(f"http://127.0.0.1:{port}", main, models)
-        stop()
+        stop(models)
     finally:
         ray.shutdown()
     left = set(psutil.Process().children(recursive=True)) - before

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from redraft.cli.common_options import Device, Model, PickledWeights, Threads, TrustRemoteCode
 from redraft.cli.console import OK, parallel_number
-from redraft.serve.served_models import default_batch, load_simplifier
 from redraft.cli.typer_command import add_command
 from redraft.errors import ConfigError
+from redraft.serve.served_models import default_batch, load_simplifier
 from redraft.threads import set_threads
 
 if TYPE_CHECKING:

@@ -102,7 +102,8 @@ def run_serve(options: ServeOptions) -> int:
         say(f"no API key is set: anyone who can reach {options.host} can use the service. Set a key with --api-key.")
     if options.on is None and (options.replicas or options.also):
         raise ConfigError("--replicas and --also need a cluster.", "Add --on ray.")
-    _check_free(options.host, port)
+    if options.on is None or not os.environ.get("RAY_ADDRESS"):
+        _check_free(options.host, port)
     if options.on is not None:
         from redraft.cli.serve_on_ray import serve_on_ray
 

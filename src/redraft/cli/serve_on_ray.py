@@ -52,7 +52,7 @@ def serve_on_ray(
                 "The messages above, and /tmp/ray/session_latest/logs/serve, have the cause.",
             ) from None
         finally:
-            stop()
+            stop(models)
     return OK
 
 

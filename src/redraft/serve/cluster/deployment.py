@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -72,9 +72,13 @@ def check_address(host: str, port: int) -> None:
             )
 
 
-def stop() -> None:
-    """Accept no more requests, finish those in progress, then end all processes of the service."""
-    for name in list(serve.status().applications):
-        serve.delete(name)
-    shut_down: Any = serve.shutdown
-    shut_down()
+def stop(names: Iterable[str]) -> None:
+    """Accept no more requests for these models, finish those in progress, and end the processes of the service.
+
+    The proxies remain if the cluster serves other applications too.
+    """
+    for name in names:
+        serve.delete(name or MAIN)
+    if not serve.status().applications:
+        shut_down: Any = serve.shutdown
+        shut_down()
