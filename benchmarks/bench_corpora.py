@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--skip", default="", help="speed or memory")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
-    args.device, args.threads = "cpu", 1
+    args.device, args.dtype = "cpu", "int8"
     report: dict[str, Any] = {"machine": machine(args)}
     if args.out and args.out.exists():
         report = {**json.loads(args.out.read_text(encoding="utf-8")), **report}
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def speed(args: argparse.Namespace) -> dict[str, Any]:
-    corpus = load_corpus("asset", args.data, split="valid")
+    corpus = load_corpus("asset", "valid", data=args.data)
     sources = (list(corpus.sources) * (args.long // len(corpus.sources) + 1))[: args.long]
     ways = [(where, workers) for workers in (1, 2) for where in ("plain", "ray")]
     seconds: dict[tuple[str, int, int], list[float]] = {}

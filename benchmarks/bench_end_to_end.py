@@ -174,9 +174,9 @@ def ctranslate2(args: argparse.Namespace) -> dict[str, Any]:
     except ImportError:
         return {"not installed": True}
     simplifier, sources = simplifier_of(args), sources_of(args)
-    tokenizer = simplifier.redrafter.tokenizer
+    ordinary = simplifier_of(args, "float32").redrafter  # of transformers, as the converter needs it
     with tempfile.TemporaryDirectory() as folder:
-        exact = simplifier_of(args, "float32").redrafter.model
+        exact, tokenizer = ordinary.model, ordinary.tokenizer
         exact.config.normalize_before, exact.config.normalize_embedding = True, True
         exact.save_pretrained(f"{folder}/model")
         tokenizer.save_pretrained(f"{folder}/model")
@@ -219,9 +219,12 @@ def command_seconds(words: Sequence[str]) -> float:
 
 
 def memory(args: argparse.Namespace) -> dict[str, Any]:
-    """Peak memory of a process that loads everything and rewrites 100 sentences."""
-    code = "import sys; from redraft import Simplifier; list(Simplifier(device=sys.argv[1]).pipe(sys.stdin))"
-    text = "\n".join(sources_of(args)[:100])
+    """Peak memory of a process that loads everything and rewrites ASSET's test sources, one at a time and as a file."""
+    code = (
+        "import sys; from redraft import Simplifier; simplifier = Simplifier(device=sys.argv[1]);"
+        "texts = sys.stdin.read().splitlines(); list(map(simplifier, texts)); list(simplifier.pipe(texts))"
+    )
+    text = "\n".join(sources_of(args))
     subprocess.run([sys.executable, "-c", code, args.device], input=text, text=True, check=True)
     return {"peak MB": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024}
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from benchmarks.simulate_cluster import WITHIN, Cluster, blocks_of, compare, fit, simulate
 
 RUNS = Path(__file__).resolve().parent.parent / "benchmarks" / "cluster_runs.json"

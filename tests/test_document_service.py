@@ -242,3 +242,17 @@ def test_memory_of_the_process_is_limited(program, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([os.environ["PYTHONPATH"], source]))
     with pytest.raises(DocumentError, match="too much memory"):
         run(DocumentWorker(Limits()), body=b'{"name": "a.txt", "content": ""}')
+
+
+@pytest.mark.parametrize("package, name", [("docx", "a.docx"), ("markdown_it", "a.md"), ("pypdf", "a.pdf")])
+def test_a_missing_package_is_named(client, program, monkeypatch, package, name):
+    source = str(Path(document_worker.__file__).parents[2])
+    program(
+        f"import sys; sys.modules[{package!r}] = None; sys.path.insert(0, {source!r})\n"
+        "from redraft.documents import document_program\n"
+        "document_program.main()"
+    )
+    data = {"a.docx": LETTER.read_bytes(), "a.md": b"x", "a.pdf": b"%PDF-1.7"}[name]
+    answer = client.post("/v1/documents/open", json={"name": name, "content": encoded(data)})
+    assert f"needs {package}" in problem(answer)
+    assert "redraft[documents]" in answer.json()["error"]["hint"]

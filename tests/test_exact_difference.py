@@ -1,5 +1,7 @@
 """The difference that documents are changed by: exact to the character, in whole words, divided by edits."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,7 +22,7 @@ def test_pieces_give_both_texts(source, output):
     assert "".join(piece.text for piece in pieces if piece.kind != "added") == source
     assert "".join(piece.text for piece in pieces if piece.kind != "deleted") == output
     assert all(piece.text for piece in pieces)
-    assert all(one.kind != other.kind for one, other in zip(pieces, pieces[1:], strict=False))
+    assert all(one.kind != other.kind for one, other in pairwise(pieces))
 
 
 @pytest.mark.parametrize(
@@ -48,8 +50,8 @@ def test_words_are_whole_and_spaces_stay(source, output, shown):
                      [("persons", "people"), ("residing", "living")], id="two-edits"),
         pytest.param("all people living here", [("residing", "living")], [("persons residing", "people living")],
                      id="an-unknown-word-before-it"),
-        pytest.param("all People now living here", [("persons", "people")], [("persons", "People"), ("residing", "now living")],
-                     id="an-unknown-word-after-it"),
+        pytest.param("all People now living here", [("persons", "people")],
+                     [("persons", "People"), ("residing", "now living")], id="an-unknown-word-after-it"),
         pytest.param("all peoples living here", [("persons", "people")], [("persons residing", "peoples living")],
                      id="only-whole-words"),
     ],

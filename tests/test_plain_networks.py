@@ -7,7 +7,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer, BertConfig, BertModel, MBartConfig, MBartForConditionalGeneration
 
-from redraft.align.bert_encoder import BertEncoder, BertShape
+from redraft.align.bert_encoder import BertEncoder, BertShape, states_after_layer
 from redraft.decode.eight_bit_model import holds_eight_bit_model, load_rewriter_network, save_eight_bit_model
 from redraft.decode.encoder_decoder import IGNORED, TransformersEncoderDecoder
 from redraft.decode.model_loading import load_model
@@ -146,7 +146,30 @@ def test_the_encoder_has_the_numbers_of_transformers(types):
     assert len(found.hidden_states) == 4
     for one, other in zip(found.hidden_states, expected.hidden_states, strict=True):
         torch.testing.assert_close(one[real], other[real], rtol=0, atol=1e-4)
-    assert encoder(**{**given, "output_hidden_states": False}).hidden_states is None
+    last = encoder(**{**given, "output_hidden_states": False})
+    assert last.hidden_states is None
+    assert torch.equal(last.last_hidden_state, found.hidden_states[-1])
+
+
+@torch.inference_mode()
+def test_layers_above_the_one_that_is_read_are_not_computed():
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size=40, hidden_size=24, num_hidden_layers=3, num_attention_heads=4, intermediate_size=36)
+    theirs = BertModel(config, add_pooling_layer=False).eval()
+    stored = config.to_dict()
+    encoder = BertEncoder(
+        BertShape(**{name: stored[name] for name in BertShape.__dataclass_fields__ if name in stored})
+    )
+    encoder.eval().load_state_dict(theirs.state_dict())
+    tokens, mask = padded([[5, 9, 11, 2], [7, 2]], 0)
+    expected = theirs(input_ids=tokens, attention_mask=mask, output_hidden_states=True).hidden_states
+    real = mask.bool()
+    for layer in (0, 2, 3, 9):
+        found = states_after_layer(encoder, tokens, mask, layer)
+        torch.testing.assert_close(found[real], expected[min(layer, 3)][real], rtol=0, atol=1e-4)
+        assert torch.equal(states_after_layer(theirs, tokens, mask, layer), expected[min(layer, 3)])
+    encoder.encoder["layer"][2].forward = None
+    states_after_layer(encoder, tokens, mask, 2)
 
 
 ODD_TEXTS = [

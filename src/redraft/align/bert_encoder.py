@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,18 +81,35 @@ class BertEncoder(nn.Module):
         self, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor | None = None,
         output_hidden_states: bool = False,
     ) -> Encoded:  # fmt: skip
-        mask = (
-            None
-            if attention_mask.all()
-            else attention_mask.bool()[:, None, None].expand(-1, -1, input_ids.shape[1], -1)
-        )
-        state = self.embeddings(input_ids, torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids)
-        states = [state]
+        token_types = torch.zeros_like(input_ids) if token_type_ids is None else token_type_ids
+        states = self._states(input_ids, attention_mask, token_types)
+        if output_hidden_states:
+            every = tuple(states)
+            return Encoded(every[-1], every)
+        return Encoded(deque(states, maxlen=1).pop())
+
+    def after_layer(self, input_ids: Tensor, attention_mask: Tensor, layer: int) -> Tensor:
+        """(batch, token, hidden): the output of a layer, or of the last one; layers above it are not computed."""
+        states = self._states(input_ids, attention_mask, torch.zeros_like(input_ids))
+        return deque(islice(states, layer + 1), maxlen=1).pop()
+
+    def _states(self, tokens: Tensor, attended: Tensor, token_types: Tensor) -> Iterator[Tensor]:
+        """The embeddings, then the output of each layer."""
+        mask = None if attended.all() else attended.bool()[:, None, None].expand(-1, -1, tokens.shape[1], -1)
+        state = self.embeddings(tokens, token_types)
+        yield state
         for layer in self.encoder["layer"].children():
             state = layer(state, mask)
-            if output_hidden_states:
-                states.append(state)
-        return Encoded(state, tuple(states) if output_hidden_states else None)
+            yield state
+
+
+def states_after_layer(encoder: Any, tokens: Tensor, mask: Tensor, layer: int) -> Tensor:
+    """(batch, token, hidden): the output of a layer of any encoder, or of its last one."""
+    if isinstance(encoder, BertEncoder):
+        return encoder.after_layer(tokens, mask, layer)
+    states = encoder(input_ids=tokens, attention_mask=mask, output_hidden_states=True).hidden_states
+    found: Tensor = states[min(layer, len(states) - 1)]
+    return found
 
 
 class _Embeddings(nn.Module):

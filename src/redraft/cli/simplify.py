@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from contextvars import copy_context
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
@@ -433,16 +435,18 @@ def load_simplifier(options: SimplifyOptions, config: DecodeConfig) -> Simplifie
 
     if options.device is not None:
         chosen_device(options.device)
-    planner, planning = load_planner(options) if options.plan == "predict" else (None, {})
-    redrafter = Redrafter(
-        options.model,
-        config=config,
-        variants=options.variants,
-        prompt=options.prompt,
-        device=options.device,
-        dtype=options.dtype or fastest_dtype(options.model, options.device),
-        graphs=options.graphs or None,
-    )
+    with ThreadPoolExecutor(1) as background:  # the tables of the planner take as long to load as the model
+        loading = background.submit(copy_context().run, load_planner, options) if options.plan == "predict" else None
+        redrafter = Redrafter(
+            options.model,
+            config=config,
+            variants=options.variants,
+            prompt=options.prompt,
+            device=options.device,
+            dtype=options.dtype or fastest_dtype(options.model, options.device),
+            graphs=options.graphs or None,
+        )
+        planner, planning = (None, {}) if loading is None else loading.result()
     search_only = options.table is not None and planner is None
     check: Literal["auto"] | None = None if options.no_check or config.method == "beam" else "auto"
     return Simplifier(redrafter, planner, check=check, device=options.device, search_only=search_only, **planning)

@@ -30,7 +30,7 @@ class CorpusParts(Datasource):
     """
 
     def __init__(self, parts: Sequence[InputPart], done: np.ndarray[Any, Any], column: str | None) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.tasks = [
             ReadTask(partial(_blocks, part, finished, column), _metadata(part, finished), schema=INPUT_SCHEMA)
             for part, finished in ((part, _done_of(part, done)) for part in parts)
@@ -40,7 +40,9 @@ class CorpusParts(Datasource):
     def estimate_inmemory_data_size(self) -> int | None:
         return None
 
-    def get_read_tasks(self, parallelism: int, per_task_row_limit: int | None = None, **_: Any) -> list[ReadTask]:
+    def get_read_tasks(
+        self, parallelism: int, per_task_row_limit: int | None = None, data_context: Any = None
+    ) -> list[ReadTask]:
         return self.tasks
 
 

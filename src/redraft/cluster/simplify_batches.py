@@ -79,7 +79,7 @@ class SimplifyBatches:
         """The rows of all items; if processes died, one item at a time."""
         if self._attempts is None or not items:
             return list(self._rows(items))
-        rows = []
+        rows: list[dict[str, Any]] = []
         with Attempts(self._attempts, table["row"][0].as_py()).pieces(items) as pieces:
             for some, is_bad in pieces:
                 rows += [error_row(some[0][1], _DIED)] if is_bad else self._rows(some)

@@ -16,6 +16,7 @@ from torch import Tensor
 from redraft.cooperative_scheduling import yield_point
 from redraft.decode.encoder_decoder import EncoderDecoder, encoder_decoder, row_parts
 from redraft.decode.rewriter_network import RewriterNetwork
+from redraft.memory import return_freed_memory
 
 _POSITIONS, _POSITIONS_GPU = 1024, 8192  # read together
 _AHEAD = 8  # draft tokens among which a token that differs from the draft is looked for
@@ -89,6 +90,7 @@ def write_greedily(
             for row, size, best_tokens, log_probs in zip(rows, map(len, shown), best, log_prob, strict=True):
                 new = slice(len(texts[row].tokens) - known, size - known)
                 texts[row].extend(best_tokens[new], log_probs[new], ends)
+    return_freed_memory()
     return texts
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from redraft.decode.rewriter_network import RewriterNetwork
 
-_ROWS, _ROWS_GPU = 256, 8192
+_ROWS, _ROWS_GPU = 64, 8192
 IGNORED = -100  # a target that is padding, as in transformers
 
 

@@ -106,9 +106,9 @@ def _load_by_name(name: str, tokenizer: Any, device: Any, dtype: Any, needs_gene
     with loading_model(name):
         if dtype == EIGHT_BIT and not needs_generate and holds_eight_bit_model(name):
             _check_eight_bit(torch.device(_place(device)))
-            return_freed_memory()
             network = load_rewriter_network(name)
             if network is not None:
+                return_freed_memory()
                 return network, tokenizer if tokenizer is not None else load_tokenizer(name)
         from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 

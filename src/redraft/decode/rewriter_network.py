@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from redraft.empty_embedding import empty_embedding
 
 _OFFSET = 2  # of positions in their table
+_FED_ROWS = 512  # rows of the wide part of a layer computed together, which bounds the memory
 # What the configuration must say for this network to be the right one; None: nothing.
 _REQUIRED = {
     "model_type": "mbart", "architectures": ["MBartForConditionalGeneration"], "is_encoder_decoder": True,
@@ -96,17 +97,15 @@ class RewriterNetwork(nn.Module):
         encoded: Tensor = encoder.layer_norm(state)
         return encoded
 
-    def sources(self, encoded: Tensor, mask: Tensor) -> list[Sources]:
-        """For each layer of the decoder."""
-        attended = _attention_mask(mask)
-        layers: Any = self.model.decoder.layers
-        read: list[tuple[Tensor, Tensor]] = [layer.encoder_attn.keys_and_values(encoded) for layer in layers]
-        return [Sources(keys, values, attended) for keys, values in read]
+    def sources(self, encoded: Tensor, mask: Tensor) -> Iterator[Sources]:
+        """For each layer of the decoder, when it is asked for."""
+        attended, layers = _attention_mask(mask), cast("list[_DecoderLayer]", self.model.decoder.layers)
+        for layer in layers:
+            yield Sources(*layer.encoder_attn.keys_and_values(encoded), attended)
 
     def decode(self, encoded: Tensor, mask: Tensor, tokens: Tensor) -> Tensor:
         """(batch, token, hidden): the states after each token."""
-        states, _ = self.continue_texts(self.sources(encoded, mask), tokens, None)
-        return states
+        return self.continue_texts(self.sources(encoded, mask), tokens)
 
     def decode_targets(self, encoded: Tensor, mask: Tensor, targets: Tensor) -> Tensor:
         """(batch, token, hidden): the state before each target; negative targets are padding."""
@@ -115,16 +114,21 @@ class RewriterNetwork(nn.Module):
         return self.decode(encoded, mask, before.masked_fill(before < 0, self.config.pad_token_id))
 
     def continue_texts(
-        self, sources: list[Sources], tokens: Tensor, past: list[Past] | None
-    ) -> tuple[Tensor, list[Past]]:
-        """The states after each of `tokens`, (row, token), which follow those of `past`; a source for each row."""
+        self, sources: Iterable[Sources], tokens: Tensor, past: list[Past | None] | None = None
+    ) -> Tensor:
+        """The states after each of `tokens`, (row, token); a source for each row.
+
+        `past`: for each layer, the tokens before these; extended by them.
+        """
         decoder = self.model.decoder
-        state = decoder.embed(self.model.shared(tokens), past[0].keys.shape[2] if past else 0)
-        present = []
+        before = past[0] if past else None
+        state = decoder.embed(self.model.shared(tokens), 0 if before is None else before.keys.shape[2])
         for place, (layer, read) in enumerate(zip(decoder.layers, sources, strict=True)):
             state, known = layer(state, read, past[place] if past else None)
-            present.append(known)
-        return decoder.layer_norm(state), present
+            if past:
+                past[place] = known
+        states: Tensor = decoder.layer_norm(state)
+        return states
 
     def logits(self, states: Tensor) -> Tensor:
         """(…, hidden) → (…, vocab): scores of the tokens that follow."""
@@ -169,8 +173,9 @@ class _EncoderLayer(nn.Module):
         return state + self.feed(state)
 
     def feed(self, state: Tensor) -> Tensor:
-        fed: Tensor = self.fc2(nn.functional.gelu(self.fc1(self.final_layer_norm(state))))
-        return fed
+        parts = torch.split(state.flatten(0, 1), _FED_ROWS)
+        fed = [self.fc2(nn.functional.gelu(self.fc1(self.final_layer_norm(part)))) for part in parts]
+        return torch.cat(fed).view_as(state)
 
 
 class _DecoderLayer(_EncoderLayer):

@@ -17,7 +17,7 @@ class RewriterSteps:
         self.end_tokens = sorted(network.end_tokens)
         self._network, self._tokens, self._mask = network, tokens, mask
         self._sources: list[Sources] = []
-        self._past: list[Past] | None = None
+        self._past: list[Past | None] = [None] * network.config.decoder_layers
 
     def start(self, sources: Sequence[str], beams: int) -> Tensor:
         read = self._network.sources(self._network.encode(self._tokens, self._mask), self._mask)
@@ -27,10 +27,10 @@ class RewriterSteps:
         return self.step(torch.full((len(sources), beams), self._network.start_token, device=self._network.device))
 
     def step(self, tokens: Tensor) -> Tensor:
-        states, self._past = self._network.continue_texts(self._sources, tokens.reshape(-1, 1), self._past)
+        states = self._network.continue_texts(self._sources, tokens.reshape(-1, 1), self._past)
         return torch.log_softmax(self._network.logits(states[:, -1]).float(), -1).view(*tokens.shape, -1)
 
     def reorder(self, parent: Tensor) -> None:
         batch, beams = parent.shape
         rows = (parent + torch.arange(batch, device=parent.device)[:, None] * beams).flatten()
-        self._past = [past.reorder(rows) for past in self._past or ()]
+        self._past = [past and past.reorder(rows) for past in self._past]

@@ -20,6 +20,7 @@ from redraft.align.aligner_network import scalar_mix
 from redraft.align.trained_aligner import TrainedAligner
 from redraft.align.word_batches import PairReader, Words
 from redraft.cooperative_scheduling import yield_point
+from redraft.memory import return_freed_memory
 from redraft.plan.lexicon import Entry, Lexicon
 from redraft.plan.prediction import ALTERNATIVES
 from redraft.text.function_words import is_content
@@ -127,6 +128,7 @@ class EditClassifier:
             logits = self.logits([cut[at] for at in group], [style] * len(group))
             for at, table in zip(group, logits.softmax(-1).cpu().numpy(), strict=True):
                 found[at][: len(cut[at])] = table[: len(cut[at])]
+            return_freed_memory()
         return found
 
     @torch.inference_mode()

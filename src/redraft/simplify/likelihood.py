@@ -12,6 +12,7 @@ from redraft.cooperative_scheduling import yield_point
 from redraft.decode.encoder_decoder import IGNORED, encoder_decoder, row_parts
 from redraft.decode.redrafter import Redrafter
 from redraft.decode.token_rows import padded
+from redraft.memory import return_freed_memory
 
 BATCH, BATCH_GPU = 64, 256  # texts scored together
 
@@ -28,6 +29,7 @@ def log_probs(redrafter: Redrafter, pairs: Sequence[tuple[str, str]]) -> list[fl
         group = order[start : start + size]
         for at, score in zip(group, _scored(redrafter, [pairs[at] for at in group]), strict=True):
             scores[at] = score
+        return_freed_memory()
     return scores
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 
 import torch
 
+from redraft.align.bert_encoder import states_after_layer
 from redraft.check.meaning_check import MeaningCheck
 from redraft.cooperative_scheduling import yield_point
 from redraft.decode.redrafter import Redrafter
@@ -240,8 +241,7 @@ def _similarities(planner: Planner, candidates: Sequence[_Candidate]) -> list[fl
         yield_point()
         group = order[start : start + size]
         batch = classifier.reader.batch([([word.text for word in split[at]], ()) for at in group]).to(classifier.device)
-        read = classifier.encoder(input_ids=batch.tokens, attention_mask=batch.mask, output_hidden_states=True)
-        states = read.hidden_states[min(_LAYER, len(read.hidden_states) - 1)]
+        states = states_after_layer(classifier.encoder, batch.tokens, batch.mask, _LAYER)
         words = (batch.source_words.to(states.dtype) @ states).float().cpu()
         for row, at in enumerate(group):
             first, last = unique[at][1]

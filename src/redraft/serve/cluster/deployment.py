@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from typing import Any
@@ -22,6 +23,8 @@ from redraft.serve.limits import Limits
 MAIN = "redraft"  # the application of the model without a prefix
 _WAIT_FOR_A_REPLICA = 60  # seconds, in the proxy; then the request is answered with 503
 _SECONDS_TO_CONNECT = 10
+_WAIT_FOR_THE_END = 30  # seconds beyond the longest request
+_BETWEEN_QUESTIONS = 0.3
 # Replicas have a request log of their own, without texts.
 _LOGGING = LoggingConfig(log_level="WARNING", enable_access_log=False)
 # For all processes of Ray: the proxies read it when they start.
@@ -77,8 +80,12 @@ def stop(names: Iterable[str]) -> None:
 
     The proxies remain if the cluster serves other applications too.
     """
-    for name in names:
-        serve.delete(name or MAIN)
+    ours = {name or MAIN for name in names}
+    for name in ours & set(serve.status().applications):
+        serve.delete(name, _blocking=False)  # by itself it waits for a minute, and a request may take two
+    until = time.monotonic() + Limits.deadline + _WAIT_FOR_THE_END
+    while ours & set(serve.status().applications) and time.monotonic() < until:
+        time.sleep(_BETWEEN_QUESTIONS)
     if not serve.status().applications:
         shut_down: Any = serve.shutdown
         shut_down()
