@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """Simulates a corpus on a cluster: blocks in a queue, processes that start, fail and are slow, results as files.
-=======
-"""Simulates a corpus on a cluster: blocks in a queue, processes that start, fail or are slow, written results.
->>>>>>> 6b59886
 
 python -m benchmarks.simulate_cluster --measured benchmarks/cluster_runs.json    # predictions beside measured runs
 python -m benchmarks.simulate_cluster --plan                                     # the tables of docs/scale.md
